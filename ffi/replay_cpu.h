@@ -1,0 +1,63 @@
+// replay_cpu.h: replays a plan over host buffers with kernels compiled for the host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ffi/error.h"
+#include "ffi/plan.h"
+
+namespace jax_rawcuda {
+
+struct Buffer {
+  void* data;
+  size_t bytes;
+};
+
+// Somewhere to run tasks; XLA's intra-op pool in production.
+class TaskPool {
+ public:
+  virtual ~TaskPool() = default;
+  virtual int64_t num_threads() const = 0;
+  virtual void Schedule(std::function<void()> task) = 0;
+};
+
+struct Context;
+using RegionFunction = void (*)(Context*, int32_t begin, int32_t end);
+
+// One synchronisation point: what the threads that reach it ask for.
+struct SyncPoint {
+  int32_t kind, sub, aux, inputs, outputs, full_mask, immediate0, immediate1;
+};
+
+// A kernel as host code, in regions between synchronisation points.
+struct HostKernel {
+  std::string name;
+  std::vector<RegionFunction> regions;
+  std::vector<SyncPoint> syncs;         // one per region, the first unused
+  std::vector<std::string> sync_texts;  // source line and instruction, per region
+  std::vector<std::string> sites;       // source line and instruction, per fault site
+  int64_t slot_bytes;                   // live registers of one thread
+  int64_t frame_bytes;                  // local arrays of one thread
+  int64_t shared_bytes;                 // static shared memory
+  int32_t sync_inputs;
+  int32_t sync_outputs;
+  struct Parameter {
+    uint32_t offset, size;
+  };
+  std::vector<Parameter> parameters;
+  uint32_t parameter_bytes;
+  int32_t spin_budget;
+  uint32_t max_threads;  // of __launch_bounds__, 0 when there are none
+};
+
+// Runs `plan` to its end. `kernels` holds one entry per plan function.
+Status ReplayOnCpu(const Plan& plan,
+                   const std::vector<std::shared_ptr<const HostKernel>>& kernels,
+                   const Buffer* operands, const Buffer* results, TaskPool& pool);
+
+}  // namespace jax_rawcuda

@@ -1,0 +1,75 @@
+"""Every exception that jax_rawcuda raises, and the shape of its message."""
+
+from __future__ import annotations
+
+
+class RawCudaError(Exception):
+    """Base of all errors raised by jax_rawcuda."""
+
+
+class ValidationError(RawCudaError, ValueError):
+    """A value is outside its legal range: a launch limit, a shape, a span."""
+
+
+class SignatureError(RawCudaError, TypeError):
+    """The operands do not match the kernel's parameter list."""
+
+
+class SessionError(RawCudaError, RuntimeError):
+    """A session, or something it handed out, is used outside its scope."""
+
+
+class UnsupportedError(RawCudaError, NotImplementedError):
+    """The request is legal CUDA or JAX, but this platform or version cannot do it."""
+
+
+class BackendError(RawCudaError, RuntimeError):
+    """The CUDA driver, NVRTC or XLA refused a request.
+
+    Attributes:
+      code: The driver's or NVRTC's own error name, such as `CUDA_ERROR_INVALID_IMAGE`,
+        or None when there is none.
+    """
+
+    def __init__(self, message: str, code: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+
+    def __reduce__(self) -> tuple[type[BackendError], tuple[str, str | None]]:
+        return type(self), (self.args[0], self.code)
+
+
+class CompileError(RawCudaError):
+    """The compiler rejected a source text.
+
+    Attributes:
+      log: The compiler's whole log.
+      source: The text that was compiled.
+      options: The compiler's flags, in order.
+      arch: The target, such as `sm_90`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        log: str = "",
+        source: str = "",
+        options: tuple[str, ...] = (),
+        arch: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.log = log
+        self.source = source
+        self.options = options
+        self.arch = arch
+
+    def __reduce__(
+        self,
+    ) -> tuple[type[CompileError], tuple[str, str, str, tuple[str, ...], str]]:
+        return type(self), (
+            self.args[0],
+            self.log,
+            self.source,
+            self.options,
+            self.arch,
+        )
