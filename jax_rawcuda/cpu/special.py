@@ -1,0 +1,135 @@
+"""Special registers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from .emitter import Emitter
+
+WARP_SIZE = 32
+_VECTORS = {
+    "%ntid": ("ntid", "1"),
+    "%nctaid": ("nctaid", "1"),
+    "%ctaid": ("ctaid", "0"),
+    "%cluster_ctaid": ("cluster_ctaid", "0"),
+    "%cluster_nctaid": ("cluster_nctaid", "1"),
+}
+_FIELDS = {
+    "%gridid": "grid_id",
+    "%dynamic_smem_size": "dynamic_shared",
+    "%total_smem_size": "total_shared",
+    "%aggr_smem_size": "total_shared",
+    "%cluster_ctarank": "cluster_rank",
+    "%cluster_nctarank": "cluster_size",
+}
+_CONSTANTS = {"WARP_SZ": str(WARP_SIZE), "%smid": "0", "%nsmid": "1"}
+_CLOCKS = (
+    "%clock",
+    "%clock64",
+    "%clock_hi",
+    "%globaltimer",
+    "%globaltimer_lo",
+    "%globaltimer_hi",
+)
+# Names that vary between the threads of a block.
+THREAD_DEPENDENT = ("%tid", "%laneid", "%warpid", "%lanemask_")
+NAMES = frozenset(
+    {
+        *_VECTORS,
+        *_FIELDS,
+        *_CONSTANTS,
+        *_CLOCKS,
+        "%tid",
+        "%laneid",
+        "%warpid",
+        "%nwarpid",
+        "%lanemask_eq",
+        "%lanemask_le",
+        "%lanemask_lt",
+        "%lanemask_ge",
+        "%lanemask_gt",
+        "%clusterid",
+        "%nclusterid",
+        "%is_explicit_cluster",
+        "%reserved_smem_offset_begin",
+        "%reserved_smem_offset_end",
+        "%reserved_smem_offset_cap",
+        "%current_graph_exec",
+    }
+)
+
+
+def is_special(text: str) -> bool:
+    """Whether an operand's text names a special register."""
+    name = text.partition(".")[0]
+    return name in NAMES or name.startswith(("%envreg", "%pm"))
+
+
+def is_clock(name: str) -> bool:
+    """Whether a special register is a clock."""
+    return name in _CLOCKS
+
+
+def read(em: Emitter, text: str) -> tuple[str, str]:
+    """Reads a special register.
+
+    Returns:
+      The value and its LLVM type.
+    """
+    name, _, axis_name = text.partition(".")
+    axis = "xyzw".index(axis_name) if axis_name else 0
+    if name == "%tid":
+        return (em.thread_index[axis] if axis < 3 else "0"), "i32"
+    if name in _VECTORS:
+        field, default = _VECTORS[name]
+        return (em.context(field, axis) if axis < 3 else default), "i32"
+    if name in _FIELDS:
+        return em.context(_FIELDS[name]), "i64" if name == "%gridid" else "i32"
+    if name in _CONSTANTS:
+        return _CONSTANTS[name], "i32"
+    if name == "%laneid":
+        return em.op(f"and i32 {em.thread}, {WARP_SIZE - 1}"), "i32"
+    if name == "%warpid":
+        return em.op(f"lshr i32 {em.thread}, 5"), "i32"
+    if name == "%nwarpid":
+        rounded = em.op(f"add i32 {em.context('thread_count')}, {WARP_SIZE - 1}")
+        return em.op(f"lshr i32 {rounded}, 5"), "i32"
+    if name.startswith("%lanemask_"):
+        return _lane_mask(em, name.removeprefix("%lanemask_")), "i32"
+    if name in _CLOCKS:
+        return _clock(em, name)
+    if name in ("%envreg1", "%envreg2"):
+        # cooperative_groups reads the address of its grid workspace here.
+        workspace = em.context("grid_workspace")
+        if name == "%envreg1":
+            workspace = em.op(f"lshr i64 {workspace}, 32")
+        return em.op(f"trunc i64 {workspace} to i32"), "i32"
+    raise UnsupportedError(f"special register {text} is not available on the CPU")
+
+
+def _lane_mask(em: Emitter, which: str) -> str:
+    lane = em.op(f"and i32 {em.thread}, {WARP_SIZE - 1}")
+    equal = em.op(f"shl i32 1, {lane}")
+    if which == "eq":
+        return equal
+    less = em.op(f"sub i32 {equal}, 1")
+    if which == "lt":
+        return less
+    if which == "ge":
+        return em.op(f"xor i32 {less}, -1")
+    less_equal = em.op(f"or i32 {less}, {equal}")
+    if which == "le":
+        return less_equal
+    return em.op(f"xor i32 {less_equal}, -1")
+
+
+def _clock(em: Emitter, name: str) -> tuple[str, str]:
+    value = em.intrinsic("jrc_clock", "i64")
+    if name in ("%clock64", "%globaltimer"):
+        return value, "i64"
+    if name.endswith("_hi"):
+        value = em.op(f"lshr i64 {value}, 32")
+    return em.op(f"trunc i64 {value} to i32"), "i32"
