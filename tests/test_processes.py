@@ -1,0 +1,169 @@
+"""Kernels from several threads, and in processes that compile nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jax_rawcuda as rc
+
+
+@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def device(request):
+    device = jax.devices(request.param)[0]
+    with jax.default_device(device):
+        yield device
+
+
+def affine(slope):
+    """Makes a kernel with a text of its own for each slope, always of one name."""
+    return rc.kernel(
+        f"""
+extern "C" __global__ void affine(const float* x,  // f32[n]
+                                  float* out,      // f32[n]
+                                  int n) {{
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = {slope}.0f * x[i] + 1.0f;
+}}""",
+        shapes="n -> n",
+        threads="n",
+        block=32,
+    )
+
+
+X = np.random.default_rng(3).integers(-100, 100, 500).astype(np.float32)
+
+
+@pytest.mark.parametrize("same", [True, False], ids=["same-kernel", "eight-kernels"])
+def test_eight_threads(device, same):
+    barrier = threading.Barrier(8)
+
+    def work(k):
+        slope = 11 if same else 20 + k
+        with jax.default_device(device):
+            barrier.wait(timeout=60)
+            function = jax.jit(affine(slope))
+            return slope, [np.asarray(function(X)) for _ in range(5)]
+
+    with ThreadPoolExecutor(8) as pool:
+        for slope, results in pool.map(work, range(8)):
+            for result in results:
+                np.testing.assert_array_equal(result, slope * X + 1)
+
+
+def test_one_executable_in_eight_threads(device):
+    function = jax.jit(affine(9)).lower(X).compile()
+
+    def work(k):
+        x = jax.device_put(X + k, device)
+        return [np.asarray(function(x)) for _ in range(20)]
+
+    with ThreadPoolExecutor(8) as pool:
+        for k, results in enumerate(pool.map(work, range(8))):
+            for result in results:
+                np.testing.assert_array_equal(result, 9 * (X + k) + 1)
+
+
+def test_two_texts_under_one_name(device):
+    two, three = affine(2), affine(3)
+    got = jax.jit(lambda x: (two(three(x)), two(x), three(x)))(X)
+    np.testing.assert_array_equal(got[0], 2 * (3 * X + 1) + 1)
+    np.testing.assert_array_equal(got[1], 2 * X + 1)
+    np.testing.assert_array_equal(got[2], 3 * X + 1)
+
+
+def fresh_process(script, tmp_path, *arguments, **environment):
+    """Runs `script` with Python and returns the words it prints."""
+    path = tmp_path / "script.py"
+    path.write_text(script)
+    done = subprocess.run(
+        [sys.executable, str(path), *map(str, arguments)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+IMPORTER = """
+import pathlib
+import sys
+
+import jax
+import numpy as np
+import jax_rawcuda as rc
+
+exported = jax.export.deserialize(bytearray(pathlib.Path(sys.argv[1]).read_bytes()))
+x = np.arange(70, dtype=np.float32)
+got = exported.call(jax.device_put(x, jax.devices(sys.argv[2])[0]))
+print(np.array_equal(got, 2 * (5 * x + 1)))
+"""
+
+
+def test_export_into_a_process_that_never_saw_the_kernel(device, tmp_path):
+    kernel = affine(5)
+    exported = jax.export.export(
+        jax.jit(lambda x: 2 * kernel(x)),
+        platforms=["cuda" if device.platform == "gpu" else "cpu"],
+        disabled_checks=rc.export_safety_checks(),
+    )(jax.ShapeDtypeStruct((70,), jnp.float32))
+    path = tmp_path / "exported.bin"
+    path.write_bytes(exported.serialize())
+    assert fresh_process(IMPORTER, tmp_path, path, device.platform) == ["True"]
+
+
+CACHED = '''
+import sys
+
+import jax
+import numpy as np
+import jax_rawcuda as rc
+
+hits = []
+jax.monitoring.register_event_listener(
+    lambda name, **_: hits.append(name) if name.endswith("/cache_hits") else None
+)
+twice = rc.kernel(
+    """
+extern "C" __global__ void twice(const float* x, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2 * x[i];
+}""",
+    shapes="n -> n",
+    threads="n",
+    block=32,
+)
+x = np.arange(70, dtype=np.float32)
+x = jax.device_put(x, jax.devices(sys.argv[1])[0])
+assert np.array_equal(jax.jit(lambda x: twice(x) + 1)(x), 2 * x + 1)
+print(len(hits), rc.cache_stats().compiles)
+'''
+
+
+def test_second_process_compiles_nothing(device, tmp_path):
+    environment = {
+        "JAX_COMPILATION_CACHE_DIR": str(tmp_path / "xla"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+        "JAX_RAWCUDA_CACHE_DIR": str(tmp_path / "rawcuda"),
+    }
+    first, second = (
+        [
+            int(n)
+            for n in fresh_process(CACHED, tmp_path, device.platform, **environment)
+        ]
+        for _ in range(2)
+    )
+    assert first[1] > 0
+    assert second[0] > first[0]  # XLA's executables came from its persistent cache
+    assert second[1] == 0
