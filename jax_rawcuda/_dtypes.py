@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import functools
+import math
 import re
 from typing import Literal
 
@@ -26,8 +27,7 @@ class ElementType:
 class ValueType:
     """A by-value parameter: `size` bytes, read by the kernel as `dtype`.
 
-    A `vector` holds `size // dtype.itemsize` lanes; one lane is padding when there are
-    three of a CUDA 4-aligned type.
+    A `vector` holds `size // dtype.itemsize` lanes.
     """
 
     kind: ValueKind
@@ -89,7 +89,7 @@ _VECTOR_BASES = {
 _VECTOR = re.compile(r"([a-z]+)([1-4])(?:_(?:16|32)a)?\Z")
 _ARRAY = re.compile(r"(.+?)\s*((?:\[\d+\])+)\Z")
 
-_COMPLEX = {
+_COMPLEX: dict[np.dtype, np.dtype] = {
     np.dtype(np.float32): np.dtype(np.complex64),
     np.dtype(np.float64): np.dtype(np.complex128),
 }
@@ -105,7 +105,7 @@ def element_type(pointee: str) -> ElementType | None:
 def element_types(pointee: str) -> tuple[ElementType, ...]:
     """Returns every reading of `pointee` as array elements, the usual one first."""
     if array := _ARRAY.match(pointee):
-        count = int(np.prod([int(n) for n in re.findall(r"\d+", array[2])]))
+        count = math.prod(int(extent) for extent in re.findall(r"\d+", array[2]))
         return tuple(
             ElementType(element.dtype, element.lanes * count)
             for element in element_types(array[1])
@@ -114,13 +114,13 @@ def element_types(pointee: str) -> tuple[ElementType, ...]:
         if pointee == "char":  # raw bytes, of either sign
             return ElementType(dtype), ElementType(np.dtype(np.uint8))
         return (ElementType(dtype),)
-    lanes = _lanes(pointee)
-    if lanes is None:
+    vector = _lanes(pointee)
+    if vector is None:
         return ()
-    dtype, count = lanes
-    if count == 2 and dtype in _COMPLEX:  # cuFloatComplex is float2
-        return ElementType(dtype, 2), ElementType(_COMPLEX[dtype])
-    return (ElementType(dtype, count),)
+    lane, count = vector
+    if count == 2 and lane in _COMPLEX:  # cuFloatComplex is float2
+        return ElementType(lane, 2), ElementType(_COMPLEX[lane])
+    return (ElementType(lane, count),)
 
 
 def accepts(pointee: str, dtype: np.dtype) -> bool:
@@ -135,11 +135,11 @@ def value_type(c_type: str) -> ValueType | None:
     """Returns how a by-value parameter is packed, None for structs and enums."""
     if (dtype := _SCALARS.get(c_type)) is not None:
         return ValueType(_kind(c_type, dtype), dtype.itemsize, dtype)
-    lanes = _lanes(c_type)
-    if lanes is None:
+    vector = _lanes(c_type)
+    if vector is None:
         return None
-    dtype, count = lanes
-    return ValueType("vector", count * dtype.itemsize, dtype)
+    lane, count = vector
+    return ValueType("vector", count * lane.itemsize, lane)
 
 
 def c_type_of(dtype: np.dtype) -> str | None:
