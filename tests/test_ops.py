@@ -1,0 +1,212 @@
+"""Sessions with several kernels, workspaces, in-place operands, fills and copies."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jax_rawcuda as rc
+
+MODULE = rc.compile_nvrtc(r"""
+extern "C" __global__ void scaled(const float* __restrict__ x,  // f32[n]
+                                  float* __restrict__ out,      // f32[n]
+                                  float factor, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = factor * x[i];
+}
+
+extern "C" __global__ void add_to(const float* __restrict__ x,  // f32[n]
+                                  float* total,                 // f32[n], in place
+                                  int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) total[i] += x[i];
+}
+
+extern "C" __global__ void row_sums(const float* __restrict__ x,  // f32[rows, cols]
+                                    float* sums,                  // f32[rows], added to
+                                    int rows, int cols) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < rows * cols) atomicAdd(&sums[i / cols], x[i]);
+}
+
+extern "C" __global__ void subtract_rows(const float* __restrict__ x,     // f32[rows, cols]
+                                         const float* __restrict__ sums,  // f32[rows]
+                                         float* __restrict__ out,         // f32[rows, cols]
+                                         int rows, int cols) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < rows * cols) out[i] = x[i] - sums[i / cols] / cols;
+}
+""")
+
+
+def launch(s, name, count, *arguments):
+    s.launch(MODULE.function(name), rc.LaunchConfig.flat(count, 64), *arguments)
+
+
+@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def device(request):
+    device = jax.devices(request.param)[0]
+    with jax.default_device(device):
+        yield device
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(5)
+
+
+@rc.op
+def centred(s: rc.Session, x):
+    """Subtracts each row's mean: two kernels and a zeroed workspace."""
+    rows, cols = x.shape
+    sums = s.alloc_bytes(4 * rows, fill=0)
+    out = s.alloc_output(x.shape, x.dtype)
+    launch(s, "row_sums", rows * cols, x, sums, rows, cols)
+    launch(s, "subtract_rows", rows * cols, x, sums, out, rows, cols)
+    return out
+
+
+def test_several_kernels_and_a_workspace(device, rng):
+    x = rng.standard_normal((7, 33), np.float32)
+    got = jax.jit(lambda x: 2 * centred(x + 1))(x)
+    np.testing.assert_allclose(got, 2 * (x - x.mean(1, keepdims=True)), atol=1e-5)
+
+
+def test_workspace_is_zeroed_on_every_run(device, rng):
+    x = rng.standard_normal((7, 33), np.float32)
+    got = jax.jit(lambda x: jax.lax.fori_loop(0, 5, lambda _, c: centred(c) + 1, x))(x)
+    np.testing.assert_allclose(got, x - x.mean(1, keepdims=True) + 1, atol=1e-5)
+
+
+def test_vmap_of_a_session(device, rng):
+    x = rng.standard_normal((3, 4, 5, 6), np.float32)
+    got = jax.jit(jax.vmap(jax.vmap(centred)))(x)
+    np.testing.assert_allclose(got, x - x.mean(-1, keepdims=True), atol=1e-5)
+
+
+def test_in_place_operand(device, rng):
+    @rc.op
+    def accumulate(s, x, total):
+        total = s.tensor_mut(total)
+        launch(s, "add_to", x.size, x, total, x.size)
+        launch(s, "add_to", x.size, x, total, x.size)
+        return total
+
+    x, total = rng.standard_normal((2, 100), np.float32)
+    got, kept = jax.jit(lambda x, t: (accumulate(x, t), t))(x, total)
+    np.testing.assert_allclose(got, total + 2 * x, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(kept, total)
+
+
+def test_filled_output_is_the_result_where_no_kernel_writes(device):
+    @rc.op
+    def filled(s, x):
+        ones = s.alloc_output((5,), jnp.int32, fill=1)
+        zeros = s.alloc_output(x.shape, x.dtype, fill=0)
+        launch(s, "add_to", 10, x, zeros, 10)
+        return ones, zeros
+
+    x = np.arange(40, dtype=np.float32)
+    ones, sums = jax.jit(filled)(x)
+    np.testing.assert_array_equal(ones, np.ones(5, np.int32))
+    np.testing.assert_array_equal(sums, np.where(x < 10, x, 0))
+
+
+def test_copy_and_slices_of_a_workspace(device, rng):
+    @rc.op
+    def rotate(s, x):
+        half = 4 * (x.size // 2)
+        space = s.alloc_bytes(2 * half)
+        out = s.alloc_output(x.shape, x.dtype)
+        s.copy_bytes(space, x)
+        launch(s, "scaled", x.size // 2, space[half:], out, 2.0, x.size // 2)
+        s.copy_bytes(out[half:], space[:half])
+        return out
+
+    x = rng.standard_normal(64, np.float32)
+    got = jax.jit(rotate)(x)
+    np.testing.assert_array_equal(got, np.concatenate([2 * x[32:], x[:32]]))
+
+
+def test_uploaded_constant(device, rng):
+    table = rng.standard_normal(33, np.float32)
+
+    @rc.op
+    def plus_table(s, x):
+        total = s.tensor_mut(x)
+        launch(s, "add_to", 33, s.upload_bytes(table.tobytes()), total, 33)
+        return total
+
+    x = rng.standard_normal(33, np.float32)
+    np.testing.assert_allclose(jax.jit(plus_table)(x), x + table, rtol=1e-6)
+
+
+def test_pytrees_in_and_out(device, rng):
+    @rc.op
+    def tree(s, parts, *, factor):
+        result = {}
+        for name, part in parts.items():
+            result[name] = s.alloc_output(part.shape, part.dtype)
+            launch(s, "scaled", part.size, part, result[name], factor, part.size)
+        return {"scaled": result, "list": [result["a"]]}
+
+    parts = {"a": rng.standard_normal(3, np.float32), "b": np.ones((2, 2), np.float32)}
+    got = jax.jit(lambda parts: tree(parts, factor=4.0))(parts)
+    np.testing.assert_array_equal(got["scaled"]["a"], 4 * parts["a"])
+    np.testing.assert_array_equal(got["scaled"]["b"], 4 * parts["b"])
+    np.testing.assert_array_equal(got["list"][0], 4 * parts["a"])
+
+
+def test_synchronize(device, rng):
+    @rc.op
+    def waiting(s, x):
+        out = s.alloc_output(x.shape, x.dtype)
+        launch(s, "scaled", x.size, x, out, 3.0, x.size)
+        s.synchronize()
+        launch(s, "add_to", x.size, x, out, x.size)
+        return out
+
+    x = rng.standard_normal(50, np.float32)
+    np.testing.assert_allclose(jax.jit(waiting)(x), 4 * x, rtol=1e-6)
+
+
+def test_operand_returned_unchanged(device, rng):
+    @rc.op
+    def both(s, x):
+        out = s.alloc_output(x.shape, x.dtype)
+        launch(s, "scaled", x.size, x, out, 2.0, x.size)
+        return x, out
+
+    x = rng.standard_normal(50, np.float32)
+    same, twice = jax.jit(both)(x)
+    np.testing.assert_array_equal(same, x)
+    np.testing.assert_array_equal(twice, 2 * x)
+
+
+def test_an_op_is_a_jax_function(device, rng):
+    x = rng.standard_normal((2, 3), np.float32)
+    spec = jax.eval_shape(centred, jax.ShapeDtypeStruct((2, 3), jnp.float32))
+    assert (spec.shape, spec.dtype) == ((2, 3), jnp.float32)
+    eager = centred(x)
+    assert eager.devices() == {device}
+    np.testing.assert_array_equal(eager, jax.jit(centred)(x))
+
+
+def test_a_session_ends_with_its_op():
+    escaped = []
+
+    @rc.op
+    def leak(s, x):
+        out = s.alloc_output(x.shape, x.dtype)
+        launch(s, "scaled", x.size, x, out, 2.0, x.size)
+        escaped.append((s, out))
+        return out
+
+    jax.eval_shape(leak, jax.ShapeDtypeStruct((4,), jnp.float32))
+    session, out = escaped[0]
+    with pytest.raises(rc.SessionError):
+        session.alloc_bytes(4)
+    with pytest.raises(rc.SessionError):
+        launch(session, "scaled", 4, out, out, 2.0, 4)
