@@ -1,8 +1,8 @@
 """Latency of a kernel's first call, stage by stage, with every cache cold or warm.
 
-NVRTC makes the cubin for a CUDA device (no device needed), clang the PTX for the CPU, the
-translator and LLVM the host code; "warm" is the first call of a new process that finds all
-of them on disk.
+NVRTC makes the cubin for a CUDA device (no device needed), clang the PTX for the CPU,
+the translator and LLVM the host code; "warm" is the first call of a new process that
+finds all of them on disk.
 """
 
 from __future__ import annotations

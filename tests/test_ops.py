@@ -31,10 +31,10 @@ extern "C" __global__ void row_sums(const float* __restrict__ x,  // f32[rows, c
   if (i < rows * cols) atomicAdd(&sums[i / cols], x[i]);
 }
 
-extern "C" __global__ void subtract_rows(const float* __restrict__ x,     // f32[rows, cols]
-                                         const float* __restrict__ sums,  // f32[rows]
-                                         float* __restrict__ out,         // f32[rows, cols]
-                                         int rows, int cols) {
+extern "C" __global__ void centre(const float* __restrict__ x,     // f32[rows, cols]
+                                  const float* __restrict__ sums,  // f32[rows]
+                                  float* __restrict__ out,         // f32[rows, cols]
+                                  int rows, int cols) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < rows * cols) out[i] = x[i] - sums[i / cols] / cols;
 }
@@ -64,7 +64,7 @@ def centred(s: rc.Session, x):
     sums = s.alloc_bytes(4 * rows, fill=0)
     out = s.alloc_output(x.shape, x.dtype)
     launch(s, "row_sums", rows * cols, x, sums, rows, cols)
-    launch(s, "subtract_rows", rows * cols, x, sums, out, rows, cols)
+    launch(s, "centre", rows * cols, x, sums, out, rows, cols)
     return out
 
 
