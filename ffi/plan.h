@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +12,11 @@
 #include "ffi/error.h"
 
 namespace jax_rawcuda {
+
+// Bounds that let replay work in arrays on the stack.
+constexpr size_t kMaxBuffers = 1024;  // operands and results together
+constexpr size_t kMaxArguments = 1024;
+constexpr size_t kMaxBatchAxes = 16;
 
 enum class ImageKind : uint8_t { kCubin = 1, kPtx = 2, kHostPtx = 3 };
 using Digest = std::array<uint8_t, 32>;
@@ -93,9 +99,16 @@ struct Plan {
   std::vector<ImageEntry> images;
   std::vector<FunctionInfo> functions;
   std::vector<Command> commands;
+
+  // Derived by DecodePlan.
+  uint64_t batch_elements = 1;            // product of the axes' sizes
+  std::vector<uint64_t> operand_extents;  // bytes that all batch elements span
+  std::vector<uint64_t> result_extents;
 };
 
-// Decodes and checks `bytes`: every index, span and size in the result is in range.
-Result<Plan> DecodePlan(std::string_view bytes);
+// Decodes and checks `bytes`: every index, span and size in the result is in range, and
+// each image lies within `image_bytes` stored bytes. Launches of an empty grid are
+// checked, then left out.
+Result<Plan> DecodePlan(std::string_view bytes, size_t image_bytes);
 
 }  // namespace jax_rawcuda

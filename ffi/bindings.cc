@@ -1,0 +1,224 @@
+// bindings.cc: the Python module _ffi. The only file that knows Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ffi/counters.h"
+#include "ffi/cpu/runtime.h"
+#include "ffi/driver.h"
+#include "ffi/handler.h"
+
+namespace nb = nanobind;
+
+namespace jax_rawcuda {
+namespace {
+
+struct PythonHooks {
+  nb::object inflate;
+  nb::object load_host_kernel;
+};
+
+PythonHooks& GlobalPythonHooks() {
+  static auto* hooks =
+      new PythonHooks();  // leaked: the interpreter may be gone at exit
+  return *hooks;
+}
+
+nb::bytes Bytes(std::string_view text) { return nb::bytes(text.data(), text.size()); }
+
+// "TypeName: message", without the traceback: XLA repeats it as an exception's text.
+Status FromPython(const nb::python_error& error) {
+  Code code = Code::kInternal;
+  if (error.matches(PyExc_NotImplementedError)) code = Code::kUnimplemented;
+  if (error.matches(PyExc_ValueError)) code = Code::kInvalidArgument;
+  const nb::str type(nb::object(error.type().attr("__name__")));
+  return Status(code,
+                std::string(type.c_str()) + ": " + nb::str(error.value()).c_str());
+}
+
+// Runs `call` with the interpreter; its exceptions become a Status. XLA's threads may
+// still compile when the interpreter ends.
+template <typename T, typename Call>
+Result<T> WithPython(const Call& call) {
+  if (!nb::is_alive()) {
+    return FailedPrecondition("jax_rawcuda: the Python interpreter has ended.");
+  }
+  nb::gil_scoped_acquire gil;
+  try {
+    return call();
+  } catch (const nb::python_error& error) {
+    return FromPython(error);
+  } catch (const std::exception& error) {
+    return Internal(std::string("jax_rawcuda: in a Python hook: ") + error.what());
+  }
+}
+
+Result<std::string> Inflate(std::string_view stored, const Digest& digest) {
+  return WithPython<std::string>([&] {
+    const nb::bytes digest_bytes(digest.data(), digest.size());
+    const auto raw =
+        nb::cast<nb::bytes>(GlobalPythonHooks().inflate(Bytes(stored), digest_bytes));
+    return std::string(raw.c_str(), raw.size());
+  });
+}
+
+template <typename T>
+T Get(nb::handle object, const char* name) {
+  return nb::cast<T>(object.attr(name));
+}
+
+SyncPoint ToSyncPoint(nb::handle object) {
+  const auto fields = nb::cast<std::vector<int64_t>>(object);
+  if (fields.size() != 8) throw nb::value_error("a synchronisation point has 8 fields");
+  const auto field = [&](int i) { return static_cast<int32_t>(fields[i]); };
+  return SyncPoint{field(0), field(1), field(2), field(3),
+                   field(4), field(5), field(6), field(7)};
+}
+
+std::shared_ptr<const HostKernel> ToHostKernel(nb::handle object,
+                                               const FunctionInfo& function) {
+  auto kernel = std::make_shared<HostKernel>();
+  kernel->name = function.display_name;
+  for (const uint64_t address : Get<std::vector<uint64_t>>(object, "regions")) {
+    kernel->regions.push_back(reinterpret_cast<RegionFunction>(address));
+  }
+  for (nb::handle sync : object.attr("syncs")) {
+    kernel->syncs.push_back(ToSyncPoint(sync));
+  }
+  kernel->sync_texts = Get<std::vector<std::string>>(object, "sync_texts");
+  kernel->sites = Get<std::vector<std::string>>(object, "sites");
+  kernel->slot_bytes = Get<int64_t>(object, "slot_bytes");
+  kernel->frame_bytes = Get<int64_t>(object, "frame_bytes");
+  kernel->shared_bytes = Get<int64_t>(object, "shared_bytes");
+  kernel->sync_inputs = Get<int32_t>(object, "n_in");
+  kernel->sync_outputs = Get<int32_t>(object, "n_out");
+  using OffsetAndSize = std::pair<uint32_t, uint32_t>;
+  for (const auto& [offset, size] : Get<std::vector<OffsetAndSize>>(object, "params")) {
+    kernel->parameters.push_back({offset, size});
+  }
+  kernel->parameter_bytes = Get<uint32_t>(object, "param_bytes");
+  kernel->spin_budget = Get<int32_t>(object, "spin_budget");
+  kernel->max_threads = Get<uint32_t>(object, "max_threads");
+  if (kernel->regions.empty() || kernel->regions.size() != kernel->syncs.size() ||
+      kernel->parameters.size() != function.parameters.size()) {
+    throw nb::value_error(
+        ("the host code of '" + function.display_name +
+         "' does not fit its plan: " + std::to_string(kernel->parameters.size()) +
+         " parameters, " + std::to_string(function.parameters.size()) + " expected")
+            .c_str());
+  }
+  return kernel;
+}
+
+Result<std::shared_ptr<const HostKernel>> LoadHostKernel(std::string_view ptx,
+                                                         const FunctionInfo& function) {
+  return WithPython<std::shared_ptr<const HostKernel>>([&] {
+    nb::object object =
+        GlobalPythonHooks().load_host_kernel(Bytes(ptx), function.lowered_name);
+    auto kernel = ToHostKernel(object, function);
+    // The machine code belongs to the Python object. It stays for the process, since an
+    // executable may be freed where waiting for the interpreter would deadlock.
+    object.release();
+    return kernel;
+  });
+}
+
+nb::capsule Capsule(void* address) { return nb::capsule(address); }
+
+nb::dict ToDict(const StateType& type) {
+  nb::dict result;
+  result["type_id"] = Capsule(type.id);
+  result["type_info"] = Capsule(type.info);
+  return result;
+}
+
+nb::dict ToDict(const Handlers& handlers) {
+  nb::dict result;
+  result["instantiate"] = Capsule(handlers.instantiate);
+  if (handlers.initialize != nullptr) {
+    result["initialize"] = Capsule(handlers.initialize);
+  }
+  result["execute"] = Capsule(handlers.execute);
+  return result;
+}
+
+nb::dict Types() {
+  nb::dict result;
+  result["cpu"] = ToDict(CpuStateType());
+  result["CUDA"] = ToDict(CudaStateType());
+  return result;
+}
+
+nb::dict AllHandlers() {
+  nb::dict cpu, cuda, result;
+  cpu["session"] = ToDict(CpuHandlers());
+  cpu["session_sync"] = ToDict(CpuHandlers());
+  cuda["session"] = ToDict(CudaHandlers(/*capturable=*/true));
+  cuda["session_sync"] = ToDict(CudaHandlers(/*capturable=*/false));
+  result["cpu"] = cpu;
+  result["CUDA"] = cuda;
+  return result;
+}
+
+void SetPythonHooks(nb::object inflate, nb::object load_host_kernel) {
+  GlobalPythonHooks() = {std::move(inflate), std::move(load_host_kernel)};
+  SetHooks({&Inflate, &LoadHostKernel});
+}
+
+nb::dict HostSymbolAddresses() {
+  nb::dict result;
+  for (const auto& [name, address] : HostSymbols()) {
+    result[name] = reinterpret_cast<uintptr_t>(address);
+  }
+  return result;
+}
+
+nb::dict ReadCounters() {
+  const Counters& counters = GlobalCounters();
+  nb::dict result;
+  result["instantiate"] = counters.instantiate.load();
+  result["live"] = counters.live.load();
+  result["inflate"] = counters.inflate.load();
+  result["images"] = counters.images.load();
+  result["load_host_kernel"] = counters.load_host_kernel.load();
+  result["initialize"] = counters.initialize.load();
+  result["library_load"] = counters.library_load.load();
+  result["library_unload"] = counters.library_unload.load();
+  return result;
+}
+
+std::string CheckPlan(nb::bytes plan, nb::bytes images) {
+  const Result<Plan> decoded =
+      DecodePlan(std::string_view(plan.c_str(), plan.size()), images.size());
+  return decoded.ok() ? "" : decoded.status().message();
+}
+
+}  // namespace
+}  // namespace jax_rawcuda
+
+NB_MODULE(_ffi, m) {
+  using namespace jax_rawcuda;  // NOLINT: this function only names its contents
+  const ApiVersion version = XlaFfiApiVersion();
+  m.doc() = "The XLA FFI handlers of jax_rawcuda, and what Python must give them.";
+  m.attr("API_VERSION") = nb::make_tuple(version.major, version.minor);
+  m.def("types", &Types, "Returns the state type of each platform, for registration.");
+  m.def("handlers", &AllHandlers, "Returns the handlers: platform, target, stage.");
+  m.def("set_hooks", &SetPythonHooks, nb::arg("inflate"), nb::arg("load_host_kernel"),
+        "Sets the functions that instantiation calls.");
+  m.def("host_symbols", &HostSymbolAddresses,
+        "Returns the addresses of the functions that host code may call.");
+  m.def(
+      "driver_status", [] { return GetDriver().error; },
+      nb::call_guard<nb::gil_scoped_release>(),
+      "Loads the CUDA driver. Returns why it cannot be used, or '' when it can.");
+  m.def("counters", &ReadCounters, "Returns how often the slow things happened.");
+  m.def("check_plan", &CheckPlan, nb::arg("plan"), nb::arg("images"),
+        "Decodes a plan. Returns what is wrong with it, or ''.");
+}

@@ -1,0 +1,50 @@
+// handler.h: the XLA FFI handlers, as addresses for registration.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "ffi/error.h"
+#include "ffi/image.h"
+#include "ffi/plan.h"
+#include "ffi/replay_cpu.h"
+
+namespace jax_rawcuda {
+
+// Compiles one kernel of PTX text for the host. It waits for the Python interpreter.
+using LoadHostKernelFn = Result<std::shared_ptr<const HostKernel>> (*)(
+    std::string_view ptx, const FunctionInfo& function);
+
+struct Hooks {
+  InflateFn inflate;
+  LoadHostKernelFn load_host_kernel;
+};
+
+// Called once, before XLA can reach a handler.
+void SetHooks(const Hooks& hooks);
+
+// The stages of one target on one platform. `initialize` is null on the CPU.
+struct Handlers {
+  void* instantiate;
+  void* initialize;
+  void* execute;
+};
+
+// The type of the state that `instantiate` makes.
+struct StateType {
+  void* id;
+  void* info;
+};
+
+struct ApiVersion {
+  int major, minor;
+};
+
+ApiVersion XlaFfiApiVersion();
+StateType CpuStateType();
+StateType CudaStateType();
+Handlers CpuHandlers();
+// `capturable`: XLA may record the calls in a CUDA graph.
+Handlers CudaHandlers(bool capturable);
+
+}  // namespace jax_rawcuda

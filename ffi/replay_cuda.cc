@@ -1,0 +1,262 @@
+#include "ffi/replay_cuda.h"
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "ffi/counters.h"
+#include "ffi/library.h"
+#include "ffi/text.h"
+
+namespace jax_rawcuda {
+namespace {
+
+bool IsDebugging() {
+  static const bool debugging = [] {
+    const char* value = std::getenv("JAX_RAWCUDA_DEBUG");
+    return value != nullptr && std::string_view(value) == "1";
+  }();
+  return debugging;
+}
+
+// Steps through the batch elements, the last axis fastest.
+class BatchCursor {
+ public:
+  BatchCursor(const Plan& plan, char** buffers) : plan_(plan), buffers_(buffers) {}
+
+  void Advance() {
+    for (size_t a = plan_.batch_axes.size(); a-- > 0;) {
+      const BatchAxis& axis = plan_.batch_axes[a];
+      if (++index_[a] < axis.size) return Move(axis, 1);
+      index_[a] = 0;
+      Move(axis, -(axis.size - 1));
+    }
+  }
+
+ private:
+  // `steps` counts modulo 2^64, so that it may be negative.
+  void Move(const BatchAxis& axis, uint64_t steps) {
+    char** buffer = buffers_;
+    for (uint64_t stride : axis.operand_strides) *buffer++ += stride * steps;
+    for (uint64_t stride : axis.result_strides) *buffer++ += stride * steps;
+  }
+
+  const Plan& plan_;
+  char** buffers_;
+  uint64_t index_[kMaxBatchAxes] = {};
+};
+
+}  // namespace
+
+CudaReplay::CudaReplay(Plan plan, Images images)
+    : plan_(std::move(plan)),
+      images_(std::move(images)),
+      debug_(IsDebugging()),
+      kernels_(plan_.functions.size()) {
+  for (const Command& command : plan_.commands) {
+    steps_.push_back(std::visit([this](const auto& c) { return Prepare(c); }, command));
+    needs_context_ |= !std::holds_alternative<Launch>(command);
+  }
+}
+
+CudaReplay::Slot CudaReplay::Locate(const BufferRef& ref) const {
+  const size_t first = ref.space == Space::kOperand ? 0 : plan_.operand_bytes.size();
+  return Slot{nullptr, static_cast<uint32_t>(first + ref.index), ref.offset};
+}
+
+CudaReplay::Step CudaReplay::Prepare(const Launch& launch) const {
+  PreparedLaunch step{&launch, &kernels_[launch.function], {}, {}, {}};
+  for (const Argument& argument : launch.arguments) {
+    step.slots.push_back(argument.is_pointer ? Locate(argument.pointer)
+                                             : Slot{argument.scalar.data(), 0, 0});
+  }
+  CUlaunchConfig& config = step.config;
+  config.gridDimX = launch.grid[0];
+  config.gridDimY = launch.grid[1];
+  config.gridDimZ = launch.grid[2];
+  config.blockDimX = launch.block[0];
+  config.blockDimY = launch.block[1];
+  config.blockDimZ = launch.block[2];
+  config.sharedMemBytes = launch.shared_mem_bytes;
+  if (launch.cluster[0] != 0) {
+    CUlaunchAttribute& attribute = step.attributes[config.numAttrs++];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute.value.clusterDim.x = launch.cluster[0];
+    attribute.value.clusterDim.y = launch.cluster[1];
+    attribute.value.clusterDim.z = launch.cluster[2];
+  }
+  if (launch.cooperative) {
+    CUlaunchAttribute& attribute = step.attributes[config.numAttrs++];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    attribute.value.cooperative = 1;
+  }
+  if (launch.programmatic) {
+    CUlaunchAttribute& attribute = step.attributes[config.numAttrs++];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+  }
+  return step;
+}
+
+CudaReplay::Step CudaReplay::Prepare(const Copy& copy) const {
+  return PreparedCopy{Locate(copy.destination), Locate(copy.source), copy.bytes};
+}
+
+CudaReplay::Step CudaReplay::Prepare(const Fill& fill) const {
+  return PreparedFill{Locate(fill.destination), fill.bytes / fill.width, fill.width,
+                      fill.value};
+}
+
+bool CudaReplay::IsReady(int ordinal) const {
+  if (ordinal >= 0 && ordinal < kFastOrdinals) {
+    return ready_.load(std::memory_order_acquire) >> ordinal & 1;
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  return ready_far_.count(ordinal) != 0;
+}
+
+// Several threads may load at once; all of them store the same handles.
+Status CudaReplay::Load(CUstream stream, int ordinal) {
+  if (!GetDriver().error.empty()) {
+    return FailedPrecondition(plan_.op_name + ": " + GetDriver().error);
+  }
+  const ContextScope scope(stream);
+  RETURN_IF_ERROR(scope.status());
+  Result<Device> device = QueryDevice();
+  if (!device.ok()) return device.status();
+  for (size_t i = 0; i < kernels_.size(); ++i) {
+    const FunctionInfo& function = plan_.functions[i];
+    Result<CUkernel> kernel =
+        LoadKernel(plan_, function, *images_[function.image], device.value());
+    if (!kernel.ok()) return kernel.status();
+    kernels_[i].store(kernel.value(), std::memory_order_release);
+  }
+  for (const Command& command : plan_.commands) {
+    const auto* launch = std::get_if<Launch>(&command);
+    if (launch == nullptr) continue;
+    RETURN_IF_ERROR(PrepareLaunch(plan_, *launch, kernels_[launch->function].load(),
+                                  device.value()));
+  }
+  ++GlobalCounters().initialize;
+  if (ordinal >= 0 && ordinal < kFastOrdinals) {
+    ready_.fetch_or(uint64_t{1} << ordinal, std::memory_order_release);
+  } else {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ready_far_.insert(ordinal);
+  }
+  return Status();
+}
+
+Status CudaReplay::Execute(CUstream stream, char** buffers) const {
+  if (!needs_context_) return RunBatch(stream, buffers);
+  const ContextScope scope(stream);
+  RETURN_IF_ERROR(scope.status());
+  return RunBatch(stream, buffers);
+}
+
+Status CudaReplay::RunBatch(CUstream stream, char** buffers) const {
+  if (plan_.batch_axes.empty()) return RunSteps(stream, buffers);
+  BatchCursor cursor(plan_, buffers);
+  for (uint64_t i = 0; i < plan_.batch_elements; ++i) {
+    RETURN_IF_ERROR(RunSteps(stream, buffers));
+    cursor.Advance();
+  }
+  return Status();
+}
+
+Status CudaReplay::RunSteps(CUstream stream, char** buffers) const {
+  for (const Step& step : steps_) {
+    RETURN_IF_ERROR(
+        std::visit([&](const auto& s) { return Run(s, stream, buffers); }, step));
+  }
+  return Status();
+}
+
+Status CudaReplay::Run(const PreparedLaunch& step, CUstream stream,
+                       char** buffers) const {
+  const CUkernel kernel = step.kernel->load(std::memory_order_acquire);
+  if (kernel == nullptr) {
+    return LaunchFailed(step, Internal("its kernel is not loaded"));
+  }
+  void* pointers[kMaxArguments];
+  void* arguments[kMaxArguments];
+  for (size_t i = 0; i < step.slots.size(); ++i) {
+    const Slot& slot = step.slots[i];
+    if (slot.scalar != nullptr) {
+      arguments[i] = const_cast<void*>(slot.scalar);
+    } else {
+      pointers[i] = buffers[slot.buffer] + slot.offset;
+      arguments[i] = &pointers[i];
+    }
+  }
+  CUlaunchConfig config = step.config;
+  config.hStream = stream;
+  config.attrs = const_cast<CUlaunchAttribute*>(step.attributes);
+  // The driver takes a context-free kernel here, and the context from the stream.
+  const CUresult result = GetDriver().LaunchKernelEx(
+      &config, reinterpret_cast<CUfunction>(kernel), arguments, nullptr);
+  if (result != CUDA_SUCCESS) {
+    return LaunchFailed(step, Check(result, "cuLaunchKernelEx"));
+  }
+  if (!debug_) return Status();
+  const FunctionInfo& function = plan_.functions[step.launch->function];
+  return WaitForDebugging(KernelName(plan_, function), stream);
+}
+
+Status CudaReplay::Run(const PreparedCopy& step, CUstream stream,
+                       char** buffers) const {
+  if (step.bytes == 0) return Status();
+  const auto place = [&](const Slot& slot) {
+    return reinterpret_cast<CUdeviceptr>(buffers[slot.buffer] + slot.offset);
+  };
+  const CUresult result = GetDriver().MemcpyDtoDAsync(
+      place(step.destination), place(step.source), step.bytes, stream);
+  if (result == CUDA_SUCCESS) return Status();
+  return Internal(plan_.op_name + ": " + Check(result, "cuMemcpyDtoDAsync").message() +
+                  "; " + Str(step.bytes) + " bytes.");
+}
+
+Status CudaReplay::Run(const PreparedFill& step, CUstream stream,
+                       char** buffers) const {
+  if (step.count == 0) return Status();
+  const Driver& driver = GetDriver();
+  const auto to = reinterpret_cast<CUdeviceptr>(buffers[step.destination.buffer] +
+                                                step.destination.offset);
+  const CUresult result =
+      step.width == 4   ? driver.MemsetD32Async(to, step.value, step.count, stream)
+      : step.width == 2 ? driver.MemsetD16Async(to, step.value, step.count, stream)
+                        : driver.MemsetD8Async(to, step.value, step.count, stream);
+  if (result == CUDA_SUCCESS) return Status();
+  return Internal(plan_.op_name + ": " + Check(result, "cuMemsetAsync").message() +
+                  "; " + Str(step.count) + " values of " + Str(step.width) + " bytes.");
+}
+
+Status CudaReplay::Run(const Synchronize&, CUstream stream, char**) const {
+  const CUresult result = GetDriver().StreamSynchronize(stream);
+  if (result == CUDA_SUCCESS) return Status();
+  return Internal(plan_.op_name + ": " +
+                  Check(result, "cuStreamSynchronize").message() +
+                  ". A kernel that ran before is the cause: set JAX_RAWCUDA_DEBUG=1.");
+}
+
+Status CudaReplay::LaunchFailed(const PreparedLaunch& step, const Status& cause) const {
+  const Launch& launch = *step.launch;
+  return Internal(KernelName(plan_, plan_.functions[launch.function]) + ": " +
+                  cause.message() + "; grid=" + Str(launch.grid) +
+                  ", block=" + Str(launch.block) +
+                  ", shared_mem_bytes=" + Str(launch.shared_mem_bytes) +
+                  ". An earlier kernel may be the cause: set JAX_RAWCUDA_DEBUG=1.");
+}
+
+Status CudaReplay::WaitForDebugging(const std::string& what, CUstream stream) const {
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  GetDriver().StreamIsCapturing(stream, &capture);
+  if (capture != CU_STREAM_CAPTURE_STATUS_NONE) return Status();
+  const CUresult result = GetDriver().StreamSynchronize(stream);
+  if (result == CUDA_SUCCESS) return Status();
+  return Internal(what + " failed while it ran: " +
+                  Check(result, "cuStreamSynchronize").message() + ".");
+}
+
+}  // namespace jax_rawcuda

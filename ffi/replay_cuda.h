@@ -1,0 +1,95 @@
+// replay_cuda.h: replays a plan on a CUDA stream.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "ffi/driver.h"
+#include "ffi/error.h"
+#include "ffi/image.h"
+#include "ffi/plan.h"
+
+namespace jax_rawcuda {
+
+// One executable's plan. Any number of threads may use it, each with its own stream.
+class CudaReplay {
+ public:
+  CudaReplay(Plan plan, Images images);
+
+  const Plan& plan() const { return plan_; }
+
+  // Loads everything that Execute needs on the stream's device. Only the first call per
+  // device does any work.
+  Status Initialize(CUstream stream, int ordinal) {
+    if (IsReady(ordinal)) return Status();
+    return Load(stream, ordinal);
+  }
+
+  // Safe while the stream is captured: no allocation, no lock, and driver calls on
+  // `stream` only. `buffers` holds the addresses of operands, then of results; they are
+  // advanced from one batch element to the next in place.
+  Status Execute(CUstream stream, char** buffers) const;
+
+ private:
+  // Where to find one kernel argument: constant bytes, or a place in a buffer.
+  struct Slot {
+    const void* scalar;  // null for a pointer
+    uint32_t buffer;
+    uint64_t offset;
+  };
+  // Everything about a launch that does not change from call to call.
+  struct PreparedLaunch {
+    const Launch* launch;
+    const std::atomic<CUkernel>* kernel;
+    CUlaunchConfig config;
+    CUlaunchAttribute attributes[3];
+    std::vector<Slot> slots;
+  };
+  struct PreparedCopy {
+    Slot destination, source;
+    uint64_t bytes;
+  };
+  struct PreparedFill {
+    Slot destination;
+    uint64_t count;
+    uint8_t width;
+    uint32_t value;
+  };
+  using Step = std::variant<PreparedLaunch, PreparedCopy, PreparedFill, Synchronize>;
+
+  static constexpr int kFastOrdinals = 64;
+
+  bool IsReady(int ordinal) const;
+  Status Load(CUstream stream, int ordinal);
+
+  Slot Locate(const BufferRef& ref) const;
+  Step Prepare(const Launch& launch) const;
+  Step Prepare(const Copy& copy) const;
+  Step Prepare(const Fill& fill) const;
+  Step Prepare(const Synchronize& synchronize) const { return synchronize; }
+
+  Status RunBatch(CUstream stream, char** buffers) const;
+  Status RunSteps(CUstream stream, char** buffers) const;
+  Status Run(const PreparedLaunch& step, CUstream stream, char** buffers) const;
+  Status Run(const PreparedCopy& step, CUstream stream, char** buffers) const;
+  Status Run(const PreparedFill& step, CUstream stream, char** buffers) const;
+  Status Run(const Synchronize& step, CUstream stream, char** buffers) const;
+  Status LaunchFailed(const PreparedLaunch& step, const Status& cause) const;
+  Status WaitForDebugging(const std::string& what, CUstream stream) const;
+
+  const Plan plan_;
+  const Images images_;
+  const bool debug_;
+  bool needs_context_ = false;  // copies and fills take the current one
+  std::vector<Step> steps_;
+  std::vector<std::atomic<CUkernel>> kernels_;  // one per function
+  std::atomic<uint64_t> ready_{0};              // one bit per ordinal
+  mutable std::mutex mutex_;
+  std::set<int> ready_far_;  // ordinals without a bit
+};
+
+}  // namespace jax_rawcuda

@@ -1,0 +1,108 @@
+"""Makes the XLA FFI handlers known to JAX, on first use."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jax
+
+from jax_rawcuda import _ffi
+
+if TYPE_CHECKING:
+    from jax_rawcuda.cpu import HostKernel
+
+# The version is that of the attributes. XLA refuses a second handler under one name, and
+# a saved program finds its handler by it.
+TARGET = "jax_rawcuda_session_v1"
+SYNC_TARGET = "jax_rawcuda_session_sync_v1"  # XLA never records it in a CUDA graph
+
+_STATE_TYPE = "jax_rawcuda_session_state_v1"
+_TARGETS = {"session": TARGET, "session_sync": SYNC_TARGET}
+_PLATFORMS = ("cpu", "CUDA")
+
+_lock = threading.Lock()
+_registered = False
+
+
+def register() -> None:
+    """Registers both targets on every platform; later calls do nothing.
+
+    Raises:
+      ImportError: The extension was built for a newer XLA than the running one.
+    """
+    global _registered
+    if _registered:
+        return
+    with _lock:
+        if not _registered:
+            _check_version()
+            _ffi.set_hooks(inflate, load_host_kernel)
+            _register_handlers()
+            _registered = True
+
+
+def _register_handlers() -> None:
+    types, handlers = _ffi.types(), _ffi.handlers()
+    for platform in _PLATFORMS:
+        # XLA asks for the state's type while it registers a handler.
+        jax.ffi.register_ffi_type(_STATE_TYPE, types[platform], platform=platform)
+        for key, target in _TARGETS.items():
+            jax.ffi.register_ffi_target(target, handlers[platform][key], platform)
+
+
+def _check_version() -> None:
+    # JAX queues registrations. A handler that XLA refuses would fail only when the
+    # backend starts, and keep the CPU backend, or JAX's own CUDA handlers, from working.
+    running = xla_ffi_version()
+    if running >= _ffi.API_VERSION:
+        return
+    built, found = (f"{v[0]}.{v[1]}" for v in (_ffi.API_VERSION, running))
+    raise ImportError(
+        f"jax_rawcuda was built for XLA FFI {built}, but jaxlib "
+        f"{jax.lib.__version__} has {found}. Upgrade jax and jaxlib, or build "
+        "jax_rawcuda from source against the installed jaxlib."
+    )
+
+
+def xla_ffi_version() -> tuple[int, int]:
+    """Reads the version of the running jaxlib's FFI from the header that it ships."""
+    text = (Path(jax.ffi.include_dir()) / "xla/ffi/api/c_api.h").read_text()
+    pairs = re.findall(r"#define XLA_FFI_API_(MAJOR|MINOR) (\d+)", text)
+    version = {name: int(value) for name, value in pairs}
+    return version["MAJOR"], version["MINOR"]
+
+
+def inflate(stored: bytes, digest: bytes) -> bytes:
+    """Decompresses a module image and checks that it is the one meant.
+
+    Args:
+      stored: The image, compressed by zlib.
+      digest: SHA-256 of the image.
+
+    Raises:
+      ValueError: `stored` is damaged.
+    """
+    try:
+        raw = zlib.decompress(stored)
+    except zlib.error as error:
+        raise ValueError(f"the compressed image is damaged ({error})") from error
+    if hashlib.sha256(raw).digest() != digest:
+        raise ValueError(f"the image's SHA-256 is not {digest.hex()}")
+    return raw
+
+
+def load_host_kernel(ptx: bytes, kernel: str) -> HostKernel:
+    """Compiles one kernel of a PTX text for the CPU.
+
+    Args:
+      ptx: The text, in UTF-8.
+      kernel: The kernel's lowered name.
+    """
+    from jax_rawcuda.cpu import load_kernel
+
+    return load_kernel(ptx.decode(), kernel)
