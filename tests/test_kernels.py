@@ -181,10 +181,9 @@ def test_template_of_type_and_block_size(device, rng, x64, dtype, block):
     total = kernel(
         "reduce.cu",
         "sum_template",
-        out=lambda x: jax.ShapeDtypeStruct((-(-x.size // block),), x.dtype),
-        shapes=None,
-        template=lambda x: (x.dtype, block),
-        launch=lambda x: rc.LaunchConfig.flat(x.size, block),
+        out=lambda x, n: jax.ShapeDtypeStruct((-(-n // block),), x.dtype),
+        template=lambda x, _: (x.dtype, block),
+        launch=lambda _, n: rc.LaunchConfig.flat(n, block),
     )
     x = rng.integers(-100, 100, 1025).astype(dtype)
     got = run(lambda x: total(x, 1025), device, x)
