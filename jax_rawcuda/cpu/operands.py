@@ -235,3 +235,13 @@ class Instruction:
     def __str__(self) -> str:
         where = f" at {self.location}" if self.location else ""
         return f"`{self.text or self.name}`{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A branch target, unique in its function."""
+
+    name: str
+
+
+Statement = Instruction | Label

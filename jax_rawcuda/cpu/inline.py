@@ -1,0 +1,198 @@
+"""Inlining of device functions that synchronise into their caller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from .._errors import UnsupportedError
+from . import ops
+from .functions import parse_call
+from .operands import (
+    Arguments,
+    Instruction,
+    Label,
+    Memory,
+    Negative,
+    Not,
+    Operand,
+    Pair,
+    Register,
+    Statement,
+    Symbol,
+    Tensor,
+    Vector,
+)
+from .ptx import Function, Module, Variable
+
+Mapper = Callable[[Operand], Operand]
+
+
+@dataclass
+class Flat:
+    """A kernel in which no call synchronises.
+
+    Attributes:
+      statements: Instructions and labels.
+      registers: Name -> PTX type, also of the inlined functions.
+      variables: Local and call-parameter variables by name.
+      framed: Variables that must survive a sync point.
+      targets: Branch tables.
+    """
+
+    statements: list[Statement] = field(default_factory=list)
+    registers: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    framed: set[str] = field(default_factory=set)
+    targets: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def synchronising(module: Module, names: list[str]) -> set[str]:
+    """Returns the functions that contain a sync point, or call one that does."""
+    found = set()
+    for name in names:
+        statements = module.functions[name].body.statements
+        if any(isinstance(s, Instruction) and ops.syncs.is_sync(s) for s in statements):
+            found.add(name)
+    return callers(module, names, found)
+
+
+def callers(module: Module, names: list[str], marked: set[str]) -> set[str]:
+    """Extends a set of functions by all that call one of them, directly or not."""
+    calls = {name: called_functions(module.functions[name]) for name in names}
+    marked = set(marked)
+    changed = True
+    while changed:
+        more = {name for name in names if calls[name] & marked} - marked
+        marked |= more
+        changed = bool(more)
+    return marked
+
+
+def called_functions(function: Function) -> set[str]:
+    """Returns the names that a function calls directly."""
+    return {
+        call.target.name
+        for inst in function.body.statements
+        if isinstance(inst, Instruction) and inst.opcode == "call"
+        if isinstance((call := parse_call(inst)).target, Symbol)
+    }
+
+
+def flatten(module: Module, kernel: Function, inlined: set[str]) -> Flat:
+    """Inlines the functions named in `inlined` into a kernel."""
+    body = kernel.body
+    flat = Flat(
+        registers=dict(body.registers),
+        variables={v.name: v for v in body.variables if v.space != "shared"},
+        targets=dict(body.targets),
+    )
+    flat.framed = {v.name for v in flat.variables.values() if v.space == "local"}
+    _Inliner(module, inlined, flat).copy(body.statements, (kernel.name,))
+    return flat
+
+
+class _Inliner:
+    def __init__(self, module: Module, inlined: set[str], flat: Flat) -> None:
+        self._module = module
+        self._inlined = inlined
+        self._flat = flat
+        self._count = 0
+
+    def copy(self, statements: list[Statement], stack: tuple[str, ...]) -> None:
+        for statement in statements:
+            if isinstance(statement, Instruction) and statement.opcode == "call":
+                target = parse_call(statement).target
+                if isinstance(target, Symbol) and target.name in self._inlined:
+                    self._expand(statement, target.name, stack)
+                    continue
+            self._flat.statements.append(statement)
+
+    def _expand(self, inst: Instruction, name: str, stack: tuple[str, ...]) -> None:
+        if name in stack:
+            raise UnsupportedError(
+                f"instruction {inst}: recursive device function {name} with a barrier "
+                "or warp operation inside is not available on the CPU"
+            )
+        flat, function = self._flat, self._module.functions[name]
+        self._count += 1
+        suffix = f"~{self._count}"
+        call = parse_call(inst)
+        names = dict(
+            zip(
+                (v.name for v in (*function.results, *function.parameters)),
+                (*call.results, *call.parameters),
+                strict=True,
+            )
+        )
+        flat.framed |= {*call.results, *call.parameters}
+        body = function.body
+        for variable in body.variables:
+            if variable.space != "shared":
+                names[variable.name] = variable.name + suffix
+                flat.variables[variable.name + suffix] = variable
+                flat.framed.add(variable.name + suffix)
+        for register, kind in body.registers.items():
+            flat.registers[register + suffix] = kind
+        for table, labels in body.targets.items():
+            flat.targets[table + suffix] = tuple(label + suffix for label in labels)
+        end = f".return{suffix}"
+        renamed: list[Statement] = [
+            _rename(statement, suffix, names, end) for statement in body.statements
+        ]
+        if inst.predicate is not None:
+            skip = replace(
+                inst, opcode="bra", operands=(Symbol(end),), negated=not inst.negated
+            )
+            flat.statements.append(skip)
+        self.copy([*renamed, Label(end)], (*stack, name))
+
+
+def _rename(
+    statement: Statement, suffix: str, names: Mapping[str, str], end: str
+) -> Statement:
+    if isinstance(statement, Label):
+        return Label(statement.name + suffix)
+    inst = statement
+    guard = inst.predicate + suffix if inst.predicate else None
+    if inst.opcode == "ret":
+        return replace(
+            inst, opcode="bra", modifiers=(), operands=(Symbol(end),), predicate=guard
+        )
+
+    def rename(operand: Operand) -> Operand:
+        if isinstance(operand, Register):
+            return Register(operand.name + suffix)
+        if isinstance(operand, Symbol):
+            if inst.opcode in ("bra", "brx"):
+                return Symbol(operand.name + suffix)
+            return Symbol(names.get(operand.name, operand.name), operand.offset)
+        return operand
+
+    operands = tuple(map_leaves(operand, rename) for operand in inst.operands)
+    return replace(inst, operands=operands, predicate=guard)
+
+
+def map_leaves(operand: Operand, change: Mapper) -> Operand:
+    """Rebuilds an operand with `change` applied to its innermost operands."""
+
+    def every(items: tuple[Operand, ...]) -> tuple[Operand, ...]:
+        return tuple(map_leaves(item, change) for item in items)
+
+    match operand:
+        case Vector(items):
+            return Vector(every(items))
+        case Arguments(items):
+            return Arguments(every(items))
+        case Tensor(items):
+            return Tensor(every(items))
+        case Memory(base, offset):
+            return Memory(map_leaves(base, change), offset)
+        case Pair(first, second):
+            return Pair(map_leaves(first, change), map_leaves(second, change))
+        case Not(inner):
+            return Not(map_leaves(inner, change))
+        case Negative(inner):
+            return Negative(map_leaves(inner, change))
+        case _:
+            return change(operand)

@@ -1,0 +1,176 @@
+"""Kernels as host machine code, through llvmlite."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import _cache
+from .._errors import UnsupportedError
+from ._abi import ABI_VERSION
+from .translate import Translation, translate
+
+_OPTIMIZATION = 3
+_MISSING = re.compile(r"Symbols not found: \[ (.*?) \]")
+
+
+@dataclass(frozen=True, slots=True)
+class HostKernel:
+    """A kernel that the host can run. The C++ scheduler reads the attributes.
+
+    Attributes:
+      regions: Addresses of the region functions, `void(Context*, int32, int32)`.
+      syncs: What each region waits for before it starts, as eight integers:
+        `SyncPoint.descriptor`. All zeros for region 0.
+      sync_texts: The same for messages: `file.cu:12: bar.sync 0`.
+      sites: Text of each place that may fault.
+      slot_bytes: Size of the live registers, per thread.
+      frame_bytes: Size of the local variables that outlive a region, per thread.
+      shared_bytes: Static shared memory, per block.
+      n_in: Most 64-bit operands of a sync point.
+      n_out: Most 64-bit results of a sync point.
+      params: (offset, size) of each parameter.
+      param_bytes: Size of the parameter block.
+      spin_budget: Turns of spin loops before a thread lets others run.
+      max_threads: `__launch_bounds__`, or 0.
+    """
+
+    regions: tuple[int, ...]
+    syncs: tuple[tuple[int, ...], ...]
+    sync_texts: tuple[str, ...]
+    sites: tuple[str, ...]
+    slot_bytes: int
+    frame_bytes: int
+    shared_bytes: int
+    n_in: int
+    n_out: int
+    params: tuple[tuple[int, int], ...]
+    param_bytes: int
+    spin_budget: int
+    max_threads: int
+    code: object = field(repr=False, compare=False)
+
+
+def load_kernel(ptx: str, kernel: str) -> HostKernel:
+    """Translates, compiles and links one kernel; the same text only once.
+
+    Args:
+      ptx: The module's PTX.
+      kernel: The kernel's lowered name.
+
+    Raises:
+      UnsupportedError: The kernel reaches something that the CPU route cannot run, or
+        llvmlite is missing.
+    """
+    key = (hashlib.sha256(ptx.encode()).hexdigest(), kernel)
+    # llvmlite is not thread safe: one lock around all work with it.
+    with _lock:
+        if key not in _kernels:
+            translation = translate(ptx, kernel)
+            _kernels[key] = _link(translation, kernel)
+        return _kernels[key]
+
+
+_lock = threading.Lock()
+# Never dropped: compiled plans hold the addresses of the code.
+_kernels: dict[tuple[str, str], HostKernel] = {}
+_toolchain: _Toolchain | None = None
+
+
+def _link(translation: Translation, kernel: str) -> HostKernel:
+    global _toolchain
+    if _toolchain is None:
+        _toolchain = _Toolchain()
+    key = _cache.fingerprint(_toolchain.identity, translation.ir)
+    image = _cache.lookup(
+        "host-object", key, lambda: _toolchain.compile(translation.ir)
+    )
+    code = _toolchain.link(image, translation.regions, f"{kernel}.{len(_kernels)}")
+    return HostKernel(
+        regions=tuple(code[name] for name in translation.regions),
+        syncs=translation.syncs,
+        sync_texts=translation.sync_texts,
+        sites=translation.sites,
+        slot_bytes=translation.slot_bytes,
+        frame_bytes=translation.frame_bytes,
+        shared_bytes=translation.shared_bytes,
+        n_in=translation.n_in,
+        n_out=translation.n_out,
+        params=translation.params,
+        param_bytes=translation.param_bytes,
+        spin_budget=translation.spin_budget,
+        max_threads=translation.max_threads,
+        code=code,
+    )
+
+
+class _Toolchain:
+    """LLVM for this machine.
+
+    Attributes:
+      identity: Everything but the IR that the object code depends on.
+    """
+
+    def __init__(self) -> None:
+        try:
+            import llvmlite
+            import llvmlite.binding as llvm
+        except ImportError as error:
+            raise UnsupportedError(
+                "The CPU route needs llvmlite: pip install 'jax-rawcuda[cpu]'."
+            ) from error
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        self._llvm = llvm
+        cpu = llvm.get_host_cpu_name()
+        features = llvm.get_host_cpu_features().flatten()
+        self._machine = llvm.Target.from_default_triple().create_target_machine(
+            cpu=cpu, features=features, opt=_OPTIMIZATION, reloc="pic", jit=True
+        )
+        self._jit = llvm.create_lljit_compiler(self._machine)
+        self._symbols = _host_symbols()
+        version = f"llvmlite {llvmlite.__version__}, ABI {ABI_VERSION}"
+        self.identity = f"{version}, O{_OPTIMIZATION}, {cpu}, {features}"
+
+    def compile(self, ir: str) -> bytes:
+        """Compiles IR text to a relocatable object."""
+        llvm, machine = self._llvm, self._machine
+        module = llvm.parse_assembly(ir)
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        options = llvm.create_pipeline_tuning_options(speed_level=_OPTIMIZATION)
+        options.loop_vectorization = True
+        options.slp_vectorization = True
+        options.loop_interleaving = True
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+        image: bytes = machine.emit_object(module)
+        return image
+
+    def link(self, image: bytes, exports: tuple[str, ...], name: str) -> Any:
+        """Loads an object; returns a mapping from symbol to address."""
+        builder = self._llvm.JITLibraryBuilder()
+        builder.add_object_img(image)
+        builder.add_current_process()
+        for symbol, address in self._symbols.items():
+            builder.import_symbol(symbol, address)
+        for symbol in exports:
+            builder.export_symbol(symbol)
+        try:
+            return builder.link(self._jit, name)
+        except RuntimeError as error:
+            missing = _MISSING.search(str(error))
+            what = f"it calls {missing[1]}" if missing else str(error)
+            raise UnsupportedError(
+                f"{name.rpartition('.')[0]} is not available on the CPU: {what}"
+            ) from error
+
+
+def _host_symbols() -> dict[str, int]:
+    from .. import _ffi
+
+    symbols: dict[str, int] = _ffi.host_symbols()
+    return symbols

@@ -1,0 +1,56 @@
+"""Which registers hold a value that is still needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .cfg import Branch, Graph, Suspend, Switch, point_registers, uses_and_definitions
+from .operands import registers
+
+
+def live_in(graph: Graph) -> dict[str, frozenset[str]]:
+    """Returns, for each block, the registers that are live at its start."""
+    numbers: dict[str, int] = {}
+
+    def mask(names: Iterable[str]) -> int:
+        bits = 0
+        for name in names:
+            bits |= 1 << numbers.setdefault(name, len(numbers))
+        return bits
+
+    used: dict[str, int] = {}
+    killed: dict[str, int] = {}
+    for label, block in graph.blocks.items():
+        use = kill = 0
+        for inst in block.instructions:
+            reads, writes = uses_and_definitions(inst)
+            use |= mask(reads) & ~kill
+            kill |= mask(writes)
+        match block.terminator:
+            case Branch(predicate):
+                use |= mask([predicate]) & ~kill
+            case Switch(operand):
+                use |= mask(registers(operand)) & ~kill
+            case Suspend(point):
+                reads, writes = point_registers(point)
+                use |= mask(reads) & ~kill
+                kill |= mask(writes)
+        used[label], killed[label] = use, kill
+
+    live = dict(used)
+    order = list(reversed(graph.blocks))
+    changed = True
+    while changed:
+        changed = False
+        for label in order:
+            out = 0
+            for successor in graph.blocks[label].successors():
+                out |= live[successor]
+            new = used[label] | out & ~killed[label]
+            changed |= new != live[label]
+            live[label] = new
+    names = list(numbers)
+    return {
+        label: frozenset(name for i, name in enumerate(names) if bits >> i & 1)
+        for label, bits in live.items()
+    }

@@ -1,0 +1,226 @@
+"""PTX text as declarations and instructions.
+
+Bodies are parsed on first use: libraries leave hundreds of functions nobody calls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .._errors import UnsupportedError
+from . import lexer
+from .body import Body, parse_body
+from .operands import SIZES, Instruction, Location, Symbol, leaves
+
+_SPACES = (".param", ".shared", ".global", ".local", ".const", ".reg")
+_LINKAGE = (".visible", ".weak", ".common", ".managed", ".unified")
+_POINTER = re.compile(r"\.ptr\s+(\.(global|shared|const|local)\s+)?(\.align\s+\d+\s+)?")
+_ATTRIBUTE = re.compile(r"\.attribute\s*\([^)]*\)")
+_KIND = re.compile(r"\.(entry|func)\b")
+_NAME = re.compile(r"[\w$%.]+")
+_DIRECTIVE = re.compile(r"\.(\w+)\s+([\d, ]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A declared variable or parameter.
+
+    Attributes:
+      name: Unique in its function or module.
+      space: param, shared, global, local or const.
+      type: PTX type of one element.
+      align: Alignment, in bytes.
+      count: Number of elements; 0 for an array without a size.
+      extern: Whether another module, or the launch, provides it.
+      initializer: The text after `=`, or "".
+    """
+
+    name: str
+    space: str
+    type: str
+    align: int
+    count: int
+    extern: bool = False
+    initializer: str = ""
+
+    @property
+    def size(self) -> int:
+        """Size in bytes."""
+        return SIZES[self.type] * self.count
+
+    def renamed(self, name: str) -> Variable:
+        """Returns a copy under another name."""
+        fields = (self.space, self.type, self.align, self.count)
+        return Variable(name, *fields, self.extern, self.initializer)
+
+
+@dataclass
+class Function:
+    """A kernel or device function.
+
+    Attributes:
+      name: Lowered name.
+      entry: Whether it is a kernel.
+      parameters: In order.
+      results: Of a device function; at most one.
+      directives: Such as `maxntid` -> (256, 1, 1).
+      extern: Whether it has no body in this module.
+    """
+
+    name: str
+    entry: bool
+    parameters: tuple[Variable, ...]
+    results: tuple[Variable, ...]
+    directives: dict[str, tuple[int, ...]]
+    extern: bool
+    _parse: Callable[[], Body] = Body
+    _body: Body | None = None
+
+    @property
+    def body(self) -> Body:
+        """The function's registers, variables and statements."""
+        if self._body is None:
+            self._body = self._parse()
+        return self._body
+
+
+@dataclass
+class Module:
+    """One PTX text."""
+
+    functions: dict[str, Function] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
+
+    def reachable(self, kernel: str) -> list[str]:
+        """Returns the functions that a kernel may call, itself first."""
+        found: dict[str, None] = {}
+        todo = [kernel]
+        while todo:
+            name = todo.pop()
+            if name in found:
+                continue
+            found[name] = None
+            for statement in self.functions[name].body.statements:
+                if isinstance(statement, Instruction):
+                    for operand in statement.operands:
+                        for leaf in leaves(operand):
+                            if isinstance(leaf, Symbol):
+                                todo += self._functions_of(leaf.name, set())
+        return list(found)
+
+    def _functions_of(self, name: str, seen: set[str]) -> list[str]:
+        """Returns the function of that name, or those in a variable's initialiser."""
+        if name in self.functions:
+            return [name]
+        variable = self.variables.get(name)
+        if variable is None or not variable.initializer or name in seen:
+            return []
+        seen.add(name)
+        names = re.findall(r"[A-Za-z_$%][\w$]*", variable.initializer)
+        return [found for inner in names for found in self._functions_of(inner, seen)]
+
+
+def parse(text: str) -> Module:
+    """Parses the declarations of a PTX text."""
+    module = Module()
+    cleaned, locations = lexer.clean(text)
+    aliases: list[list[str]] = []
+    for head, body in lexer.items(cleaned):
+        while head.startswith(lexer.LOC):
+            head = head.partition(";")[2].strip()
+        if not head or head.startswith(".pragma"):
+            continue
+        if head.startswith(".alias"):
+            aliases.append(lexer.split(head.removeprefix(".alias")))
+        elif body is not None or _KIND.search(head):
+            function = _parse_function(head, body, locations)
+            if body is not None or function.name not in module.functions:
+                module.functions[function.name] = function
+        else:
+            variable = parse_variable(head)
+            module.variables[variable.name] = variable
+    for name, target in aliases:
+        module.functions[name] = module.functions[target]
+    return module
+
+
+def parse_variable(text: str) -> Variable:
+    """Parses a declaration such as `.shared .align 4 .b8 tile[1024]`."""
+    declaration, _, initializer = text.partition("=")
+    initializer = initializer.strip()
+    words = _ATTRIBUTE.sub(" ", _POINTER.sub(" ", declaration))
+    space, kind, name, align, lanes = "", "", "", 0, 1
+    dimensions: list[str] = []
+    extern = False
+    queue = words.replace("[", " [").split()
+    while queue:
+        word = queue.pop(0)
+        if word == ".align":
+            align = int(queue.pop(0))
+        elif word == ".extern":
+            extern = True
+        elif word in _SPACES:
+            space = word[1:]
+        elif word in (".v2", ".v4"):
+            lanes = int(word[2])
+        elif word[1:] in SIZES and word[0] == ".":
+            kind = word[1:]
+        elif word[0] == "[":
+            dimensions.append(word.strip("[]").strip())
+        elif word[0] != ".":
+            name = word
+        elif word not in _LINKAGE:
+            raise UnsupportedError(
+                f"declaration `{declaration.strip()}`: {word} is not supported"
+            )
+    count = lanes
+    for size in dimensions:
+        # The one dimension that may be missing is taken from the initialiser.
+        count *= int(size) if size else len(lexer.split(initializer.strip("{} ")))
+    return Variable(
+        name, space, kind, align or SIZES[kind] * lanes, count, extern, initializer
+    )
+
+
+def _parse_function(
+    head: str, body: str | None, locations: tuple[Location, ...]
+) -> Function:
+    kind = _KIND.search(head)
+    rest = head[kind.end() :].strip() if kind else head
+    results: tuple[Variable, ...] = ()
+    if rest.startswith("("):
+        results, rest = _parse_parameters(rest)
+    name = _NAME.match(rest)
+    if name is None:
+        raise UnsupportedError(f"PTX declaration `{head}` is not available on the CPU")
+    rest = rest[name.end() :].strip()
+    parameters: tuple[Variable, ...] = ()
+    if rest.startswith("("):
+        parameters, rest = _parse_parameters(rest)
+    directives = {
+        word: tuple(int(number) for number in numbers.replace(",", " ").split())
+        for word, numbers in _DIRECTIVE.findall(rest)
+    }
+    function = Function(
+        name=name[0],
+        entry=bool(kind and kind[1] == "entry"),
+        parameters=parameters,
+        results=results,
+        directives=directives,
+        extern=body is None,
+    )
+    if body is not None:
+        function._parse = lambda: parse_body(body, locations, parse_variable)
+    return function
+
+
+def _parse_parameters(text: str) -> tuple[tuple[Variable, ...], str]:
+    """Parses `(a, b) rest`; returns the parameters and the rest."""
+    depth, end = 1, 0
+    while depth:
+        end += 1
+        depth += {"(": 1, ")": -1}.get(text[end], 0)
+    variables = tuple(parse_variable(part) for part in lexer.split(text[1:end]))
+    return variables, text[end + 1 :].strip()

@@ -1,0 +1,311 @@
+"""A kernel as region functions.
+
+A region is what a thread runs between two sync points. Its function loops over a range
+of the block's threads; registers that live across a sync point sit in arrays indexed by
+thread, so a suspended thread is only an index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ._abi import CONTEXT, EXITED
+from ._types import WIDTHS
+from .cfg import CARRY, Graph, Spend, Suspend, point_registers, uses_and_definitions
+from .emitter import INVARIANT, PARALLEL, Emitter, ModuleState
+from .functions import end_block, stack_variable
+from .liveness import live_in
+from .operands import Memory, Operand, Symbol
+from .ptx import Variable
+from .variables import round_up
+
+# Metadata numbers below this one have fixed meanings (see translate.py).
+_FIRST_LOOP_METADATA = 10
+_FRAME_ALIGN = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """One region: where it starts, and the sync point before it (None at entry)."""
+
+    start: str
+    after: Suspend | None
+
+
+class KernelLayout:
+    """What the regions of a kernel share.
+
+    Attributes:
+      graph: The kernel's blocks.
+      regions: All regions; a suspended thread's `next` is an index into them.
+      registers: Register name -> PTX type.
+      variables: Local variables by name.
+      parameters: Kernel parameter -> byte offset.
+      live: Block -> registers live at its start.
+      slots: Register -> byte offset of its array, per thread of the block.
+      slot_bytes: Bytes of all arrays, per thread.
+      frame: Variable -> offset in the thread's frame.
+      frame_bytes: Size of a thread's frame.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        registers: Mapping[str, str],
+        variables: Mapping[str, Variable],
+        framed: set[str],
+        parameters: Mapping[str, int],
+    ) -> None:
+        self.graph = graph
+        self.registers = {**registers, CARRY: "pred"}
+        self.variables = variables
+        self.parameters = parameters
+        self.regions = [Region(next(iter(graph.blocks)), None)]
+        self._numbers: dict[str, int] = {}
+        for label, block in graph.blocks.items():
+            if isinstance(block.terminator, Suspend):
+                self._numbers[label] = len(self.regions)
+                self.regions.append(Region(block.terminator.resume, block.terminator))
+        self.live = live_in(graph)
+        self.frame: dict[str, int] = {}
+        self.frame_bytes = 0
+        if len(self.regions) > 1:
+            self._place_frame(framed)
+        self.slots: dict[str, int] = {}
+        self.slot_bytes = 0
+
+    def number(self, label: str) -> int:
+        """Returns the region that follows the sync point at the end of a block."""
+        return self._numbers[label]
+
+    def _place_frame(self, framed: set[str]) -> None:
+        end = 0
+        for name, variable in self.variables.items():
+            if name in framed:
+                end = round_up(end, max(variable.align, 8))
+                self.frame[name] = end
+                end += variable.size
+        self.frame_bytes = round_up(end, _FRAME_ALIGN)
+
+    def place_slots(self, types: Mapping[str, str]) -> None:
+        """Gives each register that lives across a sync point an array, widest first."""
+        live: set[str] = set()
+        for region in self.regions[1:]:
+            if region.after:
+                fetched = point_registers(region.after.point)[1]
+                live |= self.live[region.start].difference(fetched)
+        widths = {name: max(WIDTHS[types[name]] // 8, 1) for name in live}
+        for name in sorted(live, key=lambda name: (-widths[name], name)):
+            self.slots[name] = self.slot_bytes
+            self.slot_bytes += widths[name]
+
+
+class RegionEmitter(Emitter):
+    """Writes one region function."""
+
+    parallel = True
+    thread_index = ("%x", "%y", "%z")
+
+    def __init__(self, state: ModuleState, layout: KernelLayout, index: int) -> None:
+        super().__init__(state, layout.registers)
+        self._layout = layout
+        self._index = index
+        self._region = layout.regions[index]
+        self._blocks = layout.graph.reachable(self._region.start, across=False)
+        self._labels = {label: f"L{i}" for i, label in enumerate(self._blocks)}
+        self._written = self._find_written()
+
+    def _find_written(self) -> set[str]:
+        written: set[str] = set()
+        if self._region.after:
+            written.update(point_registers(self._region.after.point)[1])
+        for label in self._blocks:
+            for inst in self._layout.graph.blocks[label].instructions:
+                written.update(uses_and_definitions(inst)[1])
+        return written
+
+    @property
+    def name(self) -> str:
+        """The LLVM name of the function."""
+        return f"region.{self._index}"
+
+    def write(self) -> None:
+        """Adds the region's function to the translation."""
+        self._resume()
+        self.branch(self._labels[self._region.start])
+        for label in self._blocks:
+            block = self._layout.graph.blocks[label]
+            self.label(self._labels[label])
+            for inst in block.instructions:
+                self.emit(inst)
+            match block.terminator:
+                case Suspend() as suspend:
+                    self._suspend(suspend, self._layout.number(label))
+                case Spend(broke, target):
+                    self._spend(broke, target)
+                case _:
+                    end_block(self, block, self._labels)
+        self.state.functions += self._thread_loop()
+
+    def _resume(self) -> None:
+        """Loads the live registers and the results of the sync point."""
+        after, layout = self._region.after, self._layout
+        fetched = point_registers(after.point)[1] if after else []
+        for name in sorted(layout.live[self._region.start].difference(fetched)):
+            kind = self.register_type(name)
+            if after is None:  # read before it is written
+                value = "zeroinitializer"
+            elif kind == "i1":
+                byte = self.op(f"load i8, ptr {self._array(name)}, align 1{PARALLEL}")
+                value = self.op(f"trunc i8 {byte} to i1")
+            else:
+                value = self.op(f"load {kind}, ptr {self._array(name)}{PARALLEL}")
+            self.line(f"store {kind} {value}, ptr {self.slot(name)}")
+        for slot, operand, kind in after.point.results if after else ():
+            pointer = self._exchange("sync_out", slot)
+            value = self.op(f"load i64, ptr {pointer}{PARALLEL}")
+            self.set(operand, kind, self.convert(value, "i64", kind))
+
+    def _suspend(self, suspend: Suspend, number: int) -> None:
+        """Stores the operands of the sync point and the changed live registers."""
+        point, layout = suspend.point, self._layout
+        for slot, operand, kind in point.inputs:
+            value = self._input(operand, kind)
+            self.line(
+                f"store i64 {value}, ptr {self._exchange('sync_in', slot)}{PARALLEL}"
+            )
+        fetched = point_registers(point)[1]
+        live = layout.live[suspend.resume].difference(fetched)
+        for name in sorted(live & self._written):
+            kind = self.register_type(name)
+            value = self.op(f"load {kind}, ptr {self.slot(name)}")
+            if kind == "i1":
+                value, kind = self.op(f"zext i1 {value} to i8"), "i8"
+            self.line(f"store {kind} {value}, ptr {self._array(name)}{PARALLEL}")
+        self._set_next(number)
+        self.branch("latch")
+
+    def _input(self, operand: Operand, kind: str) -> str:
+        if kind == "address" and isinstance(operand, Memory):
+            return self.effective_address(operand)
+        return self.convert(self.get(operand, kind), kind, "i64")
+
+    def _spend(self, broke: str, target: str) -> None:
+        offset = CONTEXT["spin_budget"][0]
+        pointer = self.op(f"getelementptr i8, ptr %ctx, i64 {offset}")
+        left = self.op(f"load i32, ptr {pointer}")
+        left = self.op(f"sub i32 {left}, 1")
+        self.line(f"store i32 {left}, ptr {pointer}")
+        spent = self.op(f"icmp slt i32 {left}, 0")
+        self.branch_if(spent, self._labels[broke], self._labels[target])
+
+    def leave(self) -> None:
+        """Ends the thread."""
+        if len(self._layout.regions) > 1:
+            self._set_next(EXITED)
+        self.branch("latch")
+
+    def _set_next(self, number: int) -> None:
+        pointer = self.op(f"getelementptr i32, ptr {self.context('next')}, i64 %lt64")
+        self.line(f"store i32 {number}, ptr {pointer}{PARALLEL}")
+
+    def _array(self, name: str) -> str:
+        """Returns the pointer to the thread's element of a live register's array."""
+        kind = self.register_type(name)
+        base = self._array_base("slots", self._layout.slots[name])
+        element = "i8" if kind == "i1" else kind
+        return self.op(f"getelementptr {element}, ptr {base}, i64 %lt64")
+
+    def _exchange(self, field: str, slot: int) -> str:
+        base = self._array_base(field, 8 * slot)
+        return self.op(f"getelementptr i64, ptr {base}, i64 %lt64")
+
+    def _array_base(self, field: str, bytes_per_thread: int) -> str:
+        stride, base = self.context("thread_stride"), self.context(field)
+        return self.once(
+            ("array", field, bytes_per_thread),
+            f"zext i32 {stride} to i64",
+            f"mul i64 {{0}}, {bytes_per_thread}",
+            f"getelementptr i8, ptr {base}, i64 {{1}}",
+        )
+
+    def is_private(self, name: str) -> bool:
+        """Whether a symbol is a parameter or local variable of the kernel."""
+        return name in self._layout.parameters or name in self._layout.variables
+
+    def private_pointer(self, name: str) -> str:
+        """Returns the pointer to a parameter or local variable of the kernel."""
+        layout = self._layout
+        if name in layout.parameters:
+            offset = layout.parameters[name]
+            return self._parameter_pointer(offset)
+        if name not in layout.frame:
+            return stack_variable(self, name, layout.variables)
+        frame = self.op(f"mul i64 %lt64, {layout.frame_bytes}")
+        frame = self.op(f"add i64 {frame}, {layout.frame[name]}")
+        return self.op(f"getelementptr i8, ptr {self.context('local')}, i64 {frame}")
+
+    def parameter(self, operand: Operand, offset: int, llvm_type: str) -> str | None:
+        """Loads part of a kernel parameter, once, before the thread loop."""
+        match operand:
+            case Memory(Symbol(name, inner), outer) if name in self._layout.parameters:
+                start = self._layout.parameters[name] + inner + outer + offset
+                pointer = self._parameter_pointer(start)
+                return self.once(
+                    ("parameter", start, llvm_type),
+                    f"load {llvm_type}, ptr {pointer}, align 1{INVARIANT}",
+                )
+        return None
+
+    def _parameter_pointer(self, offset: int) -> str:
+        params = self.context("params")
+        return self.once(
+            ("parameter", offset), f"getelementptr i8, ptr {params}, i64 {offset}"
+        )
+
+    def _thread_loop(self) -> list[str]:
+        """Wraps the body into loops over rows of threads and over `threadIdx.x`."""
+        loop = _FIRST_LOOP_METADATA + 2 * self._index
+        self.state.metadata += [
+            f"!{loop} = distinct !{{!{loop}, !{loop + 1}}}",
+            f'!{loop + 1} = !{{!"llvm.loop.parallel_accesses", !1}}',
+        ]
+        width, height = self.context("ntid", 0), self.context("ntid", 1)
+        return [
+            f"define void @{self.name}(ptr %ctx, i32 %t0, i32 %t1) #0 {{",
+            "pre:",
+            *self.register_slots(),
+            *self.prologue,
+            "  %any = icmp slt i32 %t0, %t1",
+            "  br i1 %any, label %rows, label %done",
+            "rows:",
+            "  %t = phi i32 [ %t0, %pre ], [ %tn, %rowlatch ]",
+            f"  %row = udiv i32 %t, {width}",
+            f"  %x0 = urem i32 %t, {width}",
+            f"  %y = urem i32 %row, {height}",
+            f"  %z = udiv i32 %row, {height}",
+            "  %left = sub i32 %t1, %t",
+            "  %xe0 = add i32 %x0, %left",
+            f"  %xc = icmp ult i32 %xe0, {width}",
+            f"  %xe = select i1 %xc, i32 %xe0, i32 {width}",
+            "  %tb = sub i32 %t, %x0",
+            "  br label %cols",
+            "cols:",
+            "  %x = phi i32 [ %x0, %rows ], [ %xn, %latch ]",
+            "  %lt = add nuw nsw i32 %tb, %x",
+            "  %lt64 = zext i32 %lt to i64",
+            *self.lines,
+            "latch:",
+            "  %xn = add nuw nsw i32 %x, 1",
+            "  %xd = icmp ult i32 %xn, %xe",
+            f"  br i1 %xd, label %cols, label %rowlatch, !llvm.loop !{loop}",
+            "rowlatch:",
+            "  %dx = sub i32 %xe, %x0",
+            "  %tn = add i32 %t, %dx",
+            "  %td = icmp slt i32 %tn, %t1",
+            "  br i1 %td, label %rows, label %done",
+            "done:",
+            "  ret void",
+            "}",
+        ]

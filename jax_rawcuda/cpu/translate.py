@@ -1,0 +1,172 @@
+"""PTX of one kernel -> LLVM IR text and what the scheduler must know about it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from .._errors import UnsupportedError
+from . import cuts, ops
+from ._types import LLVM_TYPES
+from .cfg import Suspend, build
+from .emitter import ModuleState
+from .fold import fold_sync_operands
+from .functions import FunctionEmitter, parse_call
+from .inline import callers, flatten, synchronising
+from .operands import Instruction, Symbol
+from .ptx import Function, Module, parse
+from .regions import KernelLayout, RegionEmitter
+from .variables import Variables, round_up
+
+# Turns of a spin loop before a thread lets others run.
+SPIN_BUDGET = 2000
+_NO_SYNC = (0,) * 8
+# Helpers that record a fault and return.
+_FAULTING_OPCODES = ("trap", "mapa")
+_FAULTING_CALLS = ("__assertfail",)
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """LLVM IR of a kernel. The fields after `regions` are those of `HostKernel`."""
+
+    ir: str
+    regions: tuple[str, ...]
+    syncs: tuple[tuple[int, ...], ...]
+    sync_texts: tuple[str, ...]
+    sites: tuple[str, ...]
+    slot_bytes: int
+    frame_bytes: int
+    shared_bytes: int
+    n_in: int
+    n_out: int
+    params: tuple[tuple[int, int], ...]
+    param_bytes: int
+    spin_budget: int
+    max_threads: int
+
+
+def translate(ptx: str, kernel: str) -> Translation:
+    """Translates a kernel and the device functions that it reaches.
+
+    Raises:
+      UnsupportedError: Something that can be reached is not available on the CPU.
+    """
+    module = parse(ptx)
+    function = module.functions.get(kernel)
+    if function is None or not function.entry:
+        names = sorted(name for name, f in module.functions.items() if f.entry)
+        raise UnsupportedError(
+            f"{kernel}: the PTX has no such kernel. It has: {', '.join(names)}."
+        )
+    reachable = module.reachable(kernel)
+    inlined = synchronising(module, reachable)
+    state = ModuleState(
+        variables=Variables(module, reachable),
+        opcodes=ops.OPCODES,
+        may_fault=frozenset(_may_fault(module, reachable)),
+    )
+    layout, params, param_bytes = _lay_out(module, function, inlined)
+    regions = []
+    for index in range(len(layout.regions)):
+        region = RegionEmitter(state, layout, index)
+        region.write()
+        regions.append(region.name)
+    for name in reachable:
+        device = module.functions[name]
+        if name != kernel and not device.extern and name not in inlined:
+            FunctionEmitter(state, device).write()
+    points = [region.after for region in layout.regions]
+    return Translation(
+        ir=_module_text(state),
+        regions=tuple(regions),
+        syncs=tuple(s.point.descriptor() if s else _NO_SYNC for s in points),
+        sync_texts=tuple(_describe(s) if s else "" for s in points),
+        sites=tuple(state.sites),
+        slot_bytes=layout.slot_bytes,
+        frame_bytes=layout.frame_bytes,
+        shared_bytes=state.variables.shared_bytes,
+        n_in=max((s.point.n_in for s in points if s), default=0),
+        n_out=max((s.point.n_out for s in points if s), default=0),
+        params=params,
+        param_bytes=param_bytes,
+        spin_budget=SPIN_BUDGET,
+        max_threads=_max_threads(function),
+    )
+
+
+def _lay_out(
+    module: Module, function: Function, inlined: set[str]
+) -> tuple[KernelLayout, tuple[tuple[int, int], ...], int]:
+    """Returns the cut kernel, its parameters' (offset, size) and their whole size."""
+    offsets: dict[str, int] = {}
+    end = 0
+    for parameter in function.parameters:
+        end = round_up(end, parameter.align)
+        offsets[parameter.name] = end
+        end += parameter.size
+    flat = flatten(module, function, inlined)
+    graph = build(fold_sync_operands(flat.statements), flat.targets)
+    cuts.cut_spin_loops(graph)
+    synchronises = any(
+        isinstance(block.terminator, Suspend) for block in graph.blocks.values()
+    )
+    # The first cut moves local arrays from registers and stack to memory.
+    if synchronises or not flat.framed:
+        cuts.cut_loops(graph)
+    layout = KernelLayout(graph, flat.registers, flat.variables, flat.framed, offsets)
+    layout.place_slots({n: LLVM_TYPES[kind] for n, kind in layout.registers.items()})
+    sizes = tuple((offsets[p.name], p.size) for p in function.parameters)
+    return layout, sizes, end
+
+
+def _may_fault(module: Module, names: list[str]) -> set[str]:
+    """Returns the functions after whose call a thread may have faulted."""
+
+    def faults(inst: Instruction) -> bool:
+        if inst.opcode != "call":
+            return inst.opcode in _FAULTING_OPCODES
+        target = parse_call(inst).target
+        return not isinstance(target, Symbol) or target.name in _FAULTING_CALLS
+
+    direct = {
+        name
+        for name in names
+        for statement in module.functions[name].body.statements
+        if isinstance(statement, Instruction) and faults(statement)
+    }
+    return callers(module, names, direct)
+
+
+def _describe(suspend: Suspend) -> str:
+    inst = suspend.instruction
+    where = f"{inst.location}: " if inst.location else ""
+    return where + (inst.text or inst.name)
+
+
+def _max_threads(function: Function) -> int:
+    for word in ("maxntid", "reqntid"):
+        if word in function.directives:
+            return math.prod(function.directives[word])
+    return 0
+
+
+def _module_text(state: ModuleState) -> str:
+    declarations = [
+        text
+        for name, text in state.declarations.items()
+        if name not in state.definitions
+    ]
+    return "\n".join(
+        [
+            "attributes #0 = { nounwind }",
+            *state.variables.definitions,
+            *sorted(declarations),
+            *state.definitions.values(),
+            *state.functions,
+            "!1 = distinct !{}",
+            "!9 = !{}",
+            *state.metadata,
+            "",
+        ]
+    )

@@ -1,0 +1,141 @@
+"""How register values vary over the threads of a block.
+
+Each register gets a stride: 0 if all threads hold the same value, n if the value grows
+by n from one `threadIdx.x` to the next, `IRREGULAR` for another function of the thread
+index, `DATA` if it depends on memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from . import special
+from ._types import FLOAT_TYPES
+from .cfg import Graph, Suspend, point_registers, uses_and_definitions
+from .operands import (
+    Instruction,
+    Integer,
+    Memory,
+    Operand,
+    Register,
+    Special,
+    children,
+)
+
+IRREGULAR = 1 << 40
+DATA = 1 << 41
+Strides = dict[str, int]
+_COPIES = frozenset({"mov", "cvt", "cvta"})
+_FROM_MEMORY = frozenset({"ld", "ldu", "atom", "call", "mbarrier", "isspacep"})
+
+
+def strides(graph: Graph) -> Strides:
+    """Returns the stride of every register that varies; the others are uniform."""
+    found: Strides = {}
+    written = {name for name, _ in _definitions(graph, found, frozenset())}
+    changed = True
+    while changed:
+        changed = False
+        for name, stride in _definitions(graph, found, frozenset(written)):
+            joined = _join(found.get(name), stride)
+            if found.get(name) != joined:
+                found[name] = joined
+                changed = True
+    return found
+
+
+def stride_of(operand: Operand, known: Strides) -> int:
+    """Returns the stride of an operand's value (or of a memory operand's address)."""
+    match operand:
+        case Register(name):
+            return known.get(name, 0)
+        case Special(name):
+            if name == "%tid.x":
+                return 1
+            if name.startswith(special.THREAD_DEPENDENT):
+                return IRREGULAR
+            return DATA if special.is_clock(name) else 0
+        case Memory(base, _):
+            return stride_of(base, known)
+        case _:
+            return max((_rough(child, known) for child in children(operand)), default=0)
+
+
+def _rough(operand: Operand, known: Strides) -> int:
+    stride = stride_of(operand, known)
+    return stride if stride in (0, DATA) else IRREGULAR
+
+
+def _join(old: int | None, new: int) -> int:
+    """Joins what two definitions of one register say."""
+    if old is None or old == new:
+        return new
+    if DATA in (old, new):
+        return DATA
+    return IRREGULAR
+
+
+def _definitions(
+    graph: Graph, known: Strides, computed: frozenset[str]
+) -> Iterator[tuple[str, int]]:
+    """Yields (register, stride) where all registers that are read have a stride."""
+    for block in graph.blocks.values():
+        for inst in block.instructions:
+            used, written = uses_and_definitions(inst)
+            ready = all(name in known or name not in computed for name in used)
+            if written and ready:
+                stride = _result(inst, known)
+                yield from ((name, stride) for name in written)
+        if isinstance(block.terminator, Suspend):
+            for name in point_registers(block.terminator.point)[1]:
+                yield name, DATA
+
+
+def _result(inst: Instruction, known: Strides) -> int:
+    sources = [stride_of(operand, known) for operand in inst.operands[1:]]
+    if inst.predicate is not None:
+        sources.append(_rough(Register(inst.predicate), known))
+    if inst.opcode in _FROM_MEMORY:
+        uniform = inst.opcode == "ld" and inst.has("param") and not any(sources)
+        return 0 if uniform else DATA
+    if not any(sources):
+        return 0
+    if DATA in sources:
+        return DATA
+    if inst.opcode not in ("mov", "selp") and FLOAT_TYPES.intersection(inst.types):
+        return DATA
+    if IRREGULAR in sources or inst.predicate is not None:
+        return IRREGULAR
+    return _affine(inst, sources)
+
+
+def _affine(inst: Instruction, sources: list[int]) -> int:
+    def scaled(value: int, other: int) -> int:
+        """The stride of `operand[value] * operand[other]`."""
+        if not sources[value]:
+            return 0 if not sources[other] else scaled(other, value)
+        factor = inst.operands[1 + other]
+        if isinstance(factor, Integer):
+            return sources[value] * factor.value
+        return IRREGULAR
+
+    match inst.opcode:
+        case opcode if opcode in _COPIES:
+            return sources[0]
+        case "add":
+            return sources[0] + sources[1]
+        case "sub":
+            return sources[0] - sources[1]
+        case "mul" if not inst.has("hi"):
+            return scaled(0, 1)
+        case "mad" if not inst.has("hi"):
+            return scaled(0, 1) + sources[2]
+        case "shl":
+            shift = inst.operands[2]
+            return (
+                sources[0] << shift.value if isinstance(shift, Integer) else IRREGULAR
+            )
+        case "or" if isinstance(inst.operands[2], Integer) and sources[0]:
+            return sources[0]  # NVVM writes `i * 4 + 1` as `i * 4 | 1`.
+        case _:
+            return IRREGULAR
