@@ -1,0 +1,231 @@
+"""CUDA C++ to PTX with clang, our own headers and no part of the CUDA toolkit."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from .._demangle import demangle
+from .._errors import CompileError, ValidationError
+from .prelude import prelude_flags
+from .toolchain import INCLUDE_DIR, Clang, cccl_include_dirs, find_clang
+
+ARCH = "sm_90"
+
+_FLAGS = (
+    "-x",
+    "cuda",
+    "--cuda-device-only",
+    f"--cuda-gpu-arch={ARCH}",
+    "-nocudainc",
+    "-nocudalib",
+    "-nostdinc",
+    "-nostdinc++",
+    "-S",
+    "-O3",
+    "-gline-tables-only",
+    # NVRTC contracts a * b + c as well, except in functions that state a rounding.
+    "-ffp-contract=fast-honor-pragmas",
+    "-fno-math-errno",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fdeclspec",
+    "-fno-color-diagnostics",
+    "-Wno-unknown-cuda-version",
+)
+
+# Each name expression becomes a variable whose type spells the kernel's signature and
+# whose initial value is its symbol. Both are read off the PTX, then removed.
+_PROBE = "__jax_rawcuda_probe"
+_PROBE_LINE = re.compile(
+    rf"^(?:\.visible |\.weak )?\.global [^\n=]*\b(_ZN?\w*{_PROBE}\w*) = (?:generic\()?"
+    r"([\w$.%]+)\)?;\n",
+    re.MULTILINE,
+)
+_ENTRY_DECLARATION = re.compile(
+    r"^\.(?:visible|weak|extern) \.entry \S+\s*\([^()]*\)\s*;\n", re.MULTILINE
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ClangResult:
+    """A compiled source.
+
+    Attributes:
+      ptx: The PTX text of every kernel, with line information.
+      lowered_names: The PTX symbol of each name expression.
+      demangled: The function pointer type of each name expression, such as
+        `void (*)(float const*, float*, int)`.
+      log: The compiler's warnings.
+    """
+
+    ptx: str
+    lowered_names: dict[str, str]
+    demangled: dict[str, str]
+    log: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Request:
+    """The arguments of one compilation, hashable."""
+
+    source: str
+    program_name: str
+    std: str
+    defines: tuple[tuple[str, str], ...]
+    include_dirs: tuple[str, ...]
+    headers: tuple[tuple[str, str], ...]
+    fast_math: bool
+    name_expressions: tuple[str, ...]
+
+
+def compile_source(
+    source: str,
+    *,
+    program_name: str,
+    std: str | None = None,
+    defines: Mapping[str, str] | None = None,
+    include_dirs: Sequence[str] = (),
+    headers: Mapping[str, str] | None = None,
+    fast_math: bool = False,
+    name_expressions: Sequence[str] = (),
+) -> ClangResult:
+    """Compiles CUDA C++ to PTX for the CPU route.
+
+    Args:
+      source: The text. It may hold `#line` directives.
+      program_name: The file that messages name where no `#line` says otherwise.
+      std: The language, such as `c++20`; C++17 by default.
+      defines: Macros by name.
+      include_dirs: Folders searched after our own headers.
+      headers: Header texts by the name they are included under.
+      fast_math: Whether `sinf` and its like become `__sinf` and its like.
+      name_expressions: Kernels to instantiate and to name, such as `ns::saxpy<float>`.
+
+    Raises:
+      CompileError: clang refused the source; the message holds its log.
+      UnsupportedError: There is no clang, or no C++ runtime to read signatures with.
+    """
+    return _compile(
+        _Request(
+            source=source,
+            program_name=program_name,
+            std=std or "c++17",
+            defines=tuple(sorted((defines or {}).items())),
+            include_dirs=tuple(str(Path(folder).resolve()) for folder in include_dirs),
+            headers=tuple(sorted((headers or {}).items())),
+            fast_math=fast_math,
+            name_expressions=tuple(dict.fromkeys(name_expressions)),
+        ),
+        find_clang(),
+    )
+
+
+@functools.lru_cache(maxsize=128)
+def _compile(request: _Request, clang: Clang) -> ClangResult:
+    with tempfile.TemporaryDirectory(prefix="jax_rawcuda-") as folder:
+        _write_headers(Path(folder), request.headers)
+        flags = _flags(request, folder)
+        run = functools.partial(_run, clang, text=_with_probes(request))
+        code, ptx, log = run((*flags, *_prelude(clang, request)))
+        if code and "PCH file" in log:  # say, one written by another build of clang
+            code, ptx, log = run((*flags, "-include", "jrc_prelude.h"))
+        log = log.replace(folder + "/", "").strip()
+    if code:
+        raise CompileError(
+            f"{request.program_name} failed to compile for the CPU ({clang}):\n{log}",
+            log=log,
+            source=request.source,
+            options=(*clang.command, *flags),
+            arch=ARCH,
+        )
+    return _result(request, ptx, log)
+
+
+def _run(clang: Clang, flags: tuple[str, ...], *, text: str) -> tuple[int, str, str]:
+    # Quoted includes look into the working directory first: let that be our headers.
+    done = subprocess.run(
+        [*clang.command, *flags, "-o", "-", "-"],
+        input=text.encode(),
+        capture_output=True,
+        check=False,
+        cwd=INCLUDE_DIR,
+    )
+    log = done.stderr.decode(errors="replace")
+    if done.returncode < 0:
+        log += f"clang was killed by signal {-done.returncode}\n"
+    return done.returncode, done.stdout.decode(errors="replace"), log
+
+
+def _language(request: _Request) -> tuple[str, ...]:
+    """The flags that a precompiled prelude depends on."""
+    flags = [*_FLAGS, f"-std={request.std}"]
+    if request.fast_math:
+        flags.append("-D__JRC_FAST_MATH__")
+    # The only standard macro that the prelude itself reads.
+    flags += ["-DNDEBUG" for name, _ in request.defines if name == "NDEBUG"]
+    return tuple(flags)
+
+
+def _flags(request: _Request, folder: str) -> tuple[str, ...]:
+    includes = (folder, str(INCLUDE_DIR), *request.include_dirs, *cccl_include_dirs())
+    return (
+        *_language(request),
+        *(f"-D{name}={value}" for name, value in request.defines if name != "NDEBUG"),
+        *(f"-I{path}" for path in includes),
+    )
+
+
+def _prelude(clang: Clang, request: _Request) -> tuple[str, ...]:
+    return prelude_flags(clang, _language(request))
+
+
+def _with_probes(request: _Request) -> str:
+    lines = [f"#line 1 {_quoted(request.program_name)}", request.source]
+    if request.name_expressions:
+        lines.append(f"template <class F, int I> __device__ F {_PROBE};")
+    for index, name in enumerate(request.name_expressions):
+        lines.append(f"#line 1 {_quoted(f'name expression {name}')}")
+        lines.append(
+            "template <> __device__ __attribute__((used)) "
+            f"decltype(&{name}) {_PROBE}<decltype(&{name}), {index}> = &{name};"
+        )
+    return "\n".join([*lines, ""])
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _write_headers(folder: Path, headers: tuple[tuple[str, str], ...]) -> None:
+    for name, text in headers:
+        parts = PurePosixPath(name)
+        if parts.is_absolute() or ".." in parts.parts or not parts.parts:
+            raise ValidationError(
+                f"headers: {name!r} must be the relative name of an #include."
+            )
+        path = folder.joinpath(*parts.parts)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def _result(request: _Request, ptx: str, log: str) -> ClangResult:
+    lowered: dict[str, str] = {}
+    types: dict[str, str] = {}
+    for variable, symbol in _PROBE_LINE.findall(ptx):
+        spelled = re.fullmatch(rf"{_PROBE}<(.*), (\d+)>", demangle(variable), re.DOTALL)
+        if spelled is None:
+            raise AssertionError(f"clang names a probe {variable}")
+        name = request.name_expressions[int(spelled[2])]
+        lowered[name], types[name] = symbol, spelled[1]
+    ptx = _ENTRY_DECLARATION.sub("", _PROBE_LINE.sub("", ptx))
+    # clang makes file names absolute; a program name is relative to nothing.
+    ptx = re.sub(
+        rf'^(\s*\.file\s+\d+ "){re.escape(str(INCLUDE_DIR))}/', r"\1", ptx, flags=re.M
+    )
+    return ClangResult(ptx, lowered, types, log)

@@ -1,0 +1,2 @@
+// assert.h: assert comes with the prelude.
+#pragma once

@@ -1,0 +1,2 @@
+// builtin_types.h: the prelude declares all of it.
+#pragma once

@@ -1,0 +1,2 @@
+// device_functions.h: the prelude declares all of it.
+#pragma once

@@ -1,0 +1,2 @@
+// device_launch_parameters.h: the prelude declares all of it.
+#pragma once

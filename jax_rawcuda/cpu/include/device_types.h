@@ -1,0 +1,2 @@
+// device_types.h: the prelude declares all of it.
+#pragma once

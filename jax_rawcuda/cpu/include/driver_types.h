@@ -1,0 +1,2 @@
+// driver_types.h: the prelude declares all of it.
+#pragma once

@@ -1,0 +1,2 @@
+// host_defines.h: the prelude declares all of it.
+#pragma once

@@ -1,0 +1,69 @@
+// output.h: printf, assert and the device heap.
+#pragma once
+#pragma clang system_header
+#include "qualifiers.h"
+
+extern "C" {
+__device__ int printf(const char*, ...);
+__device__ void* malloc(size_t);
+__device__ void free(void*);
+__device__ __attribute__((noreturn)) void __assertfail(const char* message,
+                                                       const char* file,
+                                                       unsigned int line,
+                                                       const char* function,
+                                                       size_t char_size);
+}
+
+#ifdef NDEBUG
+#define assert(condition) ((void)0)
+#else
+#define assert(condition) \
+  ((condition) ? (void)0  \
+               : __assertfail(#condition, __FILE__, __LINE__, __PRETTY_FUNCTION__, 1))
+#endif
+
+// Memory intrinsics lower to loops; there is no library to call.
+__JRC_FN void* memcpy(void* to, const void* from, size_t n) {
+  return __builtin_memcpy(to, from, n);
+}
+__JRC_FN void* memmove(void* to, const void* from, size_t n) {
+  return __builtin_memmove(to, from, n);
+}
+__JRC_FN void* memset(void* to, int value, size_t n) {
+  return __builtin_memset(to, value, n);
+}
+__JRC_FN int memcmp(const void* a, const void* b, size_t n) {
+  const unsigned char* p = (const unsigned char*)a;
+  const unsigned char* q = (const unsigned char*)b;
+  for (; n; --n, ++p, ++q)
+    if (*p != *q) return *p - *q;
+  return 0;
+}
+__JRC_FN size_t strlen(const char* s) {
+  const char* p = s;
+  while (*p) ++p;
+  return p - s;
+}
+
+namespace std {
+using ::free;
+using ::malloc;
+using ::memcmp;
+using ::memcpy;
+using ::memmove;
+using ::memset;
+using ::printf;
+using ::strlen;
+}  // namespace std
+
+// Placement and heap forms of new, as the device runtime has them.
+__JRC_FN void* operator new(size_t, void* p) noexcept { return p; }
+__JRC_FN void* operator new[](size_t, void* p) noexcept { return p; }
+__JRC_FN void operator delete(void*, void*) noexcept {}
+__JRC_FN void operator delete[](void*, void*) noexcept {}
+__device__ inline void* operator new(size_t n) { return malloc(n); }
+__device__ inline void* operator new[](size_t n) { return malloc(n); }
+__device__ inline void operator delete(void* p) noexcept { free(p); }
+__device__ inline void operator delete[](void* p) noexcept { free(p); }
+__device__ inline void operator delete(void* p, size_t) noexcept { free(p); }
+__device__ inline void operator delete[](void* p, size_t) noexcept { free(p); }

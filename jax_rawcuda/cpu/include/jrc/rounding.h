@@ -1,0 +1,89 @@
+// rounding.h: arithmetic with a stated rounding, and the fast approximations.
+#pragma once
+#pragma clang system_header
+#include "math_overloads.h"
+
+// Results of these are never contracted into an fma.
+#define __JRC_RN(NAME, T, EXPRESSION) \
+  __JRC_FN T NAME(T x, T y) { _Pragma("clang fp contract(off)") return EXPRESSION; }
+__JRC_RN(__fadd_rn, float, x + y)
+__JRC_RN(__fsub_rn, float, x - y)
+__JRC_RN(__fmul_rn, float, x* y)
+__JRC_RN(__fdiv_rn, float, x / y)
+__JRC_RN(__dadd_rn, double, x + y)
+__JRC_RN(__dsub_rn, double, x - y)
+__JRC_RN(__dmul_rn, double, x* y)
+__JRC_RN(__ddiv_rn, double, x / y)
+#undef __JRC_RN
+
+#define __JRC_DIRECTED(ROUND, MODE, P, T, S)                                         \
+  __JRC_FN T __##P##add_##ROUND(T x, T y) { return __nvvm_add_##MODE##_##S(x, y); }  \
+  __JRC_FN T __##P##sub_##ROUND(T x, T y) { return __nvvm_add_##MODE##_##S(x, -y); } \
+  __JRC_FN T __##P##mul_##ROUND(T x, T y) { return __nvvm_mul_##MODE##_##S(x, y); }  \
+  __JRC_FN T __##P##div_##ROUND(T x, T y) { return __nvvm_div_##MODE##_##S(x, y); }
+__JRC_DIRECTED(rz, rz, f, float, f)
+__JRC_DIRECTED(rd, rm, f, float, f)
+__JRC_DIRECTED(ru, rp, f, float, f)
+__JRC_DIRECTED(rz, rz, d, double, d)
+__JRC_DIRECTED(rd, rm, d, double, d)
+__JRC_DIRECTED(ru, rp, d, double, d)
+#undef __JRC_DIRECTED
+
+#define __JRC_ALL_ROUNDS(ROUND, MODE)                                           \
+  __JRC_FN float __fmaf_##ROUND(float x, float y, float z) {                    \
+    return __nvvm_fma_##MODE##_f(x, y, z);                                      \
+  }                                                                             \
+  __JRC_FN double __fma_##ROUND(double x, double y, double z) {                 \
+    return __nvvm_fma_##MODE##_d(x, y, z);                                      \
+  }                                                                             \
+  __JRC_FN float __frcp_##ROUND(float x) { return __nvvm_rcp_##MODE##_f(x); }   \
+  __JRC_FN double __drcp_##ROUND(double x) { return __nvvm_rcp_##MODE##_d(x); } \
+  __JRC_FN float __fsqrt_##ROUND(float x) { return __nvvm_sqrt_##MODE##_f(x); } \
+  __JRC_FN double __dsqrt_##ROUND(double x) { return __nvvm_sqrt_##MODE##_d(x); }
+__JRC_ALL_ROUNDS(rn, rn)
+__JRC_ALL_ROUNDS(rz, rz)
+__JRC_ALL_ROUNDS(rd, rm)
+__JRC_ALL_ROUNDS(ru, rp)
+#undef __JRC_ALL_ROUNDS
+__JRC_FN float __frsqrt_rn(float x) { return (float)(1.0 / sqrt((double)x)); }
+
+__JRC_FN float __saturatef(float x) { return __nvvm_saturate_f(x); }
+__JRC_FN float __fdividef(float x, float y) { return x / y; }
+__JRC_FN float __cosf(float x) { return __nvvm_cos_approx_f(x); }
+__JRC_FN float __sinf(float x) { return __nvvm_sin_approx_f(x); }
+__JRC_FN float __tanf(float x) { return __sinf(x) / __cosf(x); }
+__JRC_FN void __sincosf(float x, float* sine, float* cosine) {
+  *sine = __sinf(x);
+  *cosine = __cosf(x);
+}
+__JRC_FN float __expf(float x) { return __nvvm_ex2_approx_f(x * 1.4426950408889634f); }
+__JRC_FN float __exp10f(float x) {
+  return __nvvm_ex2_approx_f(x * 3.3219280948873623f);
+}
+__JRC_FN float __log2f(float x) { return __nvvm_lg2_approx_f(x); }
+__JRC_FN float __logf(float x) { return __nvvm_lg2_approx_f(x) * 0.6931471805599453f; }
+__JRC_FN float __log10f(float x) {
+  return __nvvm_lg2_approx_f(x) * 0.30102999566398120f;
+}
+__JRC_FN float __powf(float x, float y) {
+  return __nvvm_ex2_approx_f(y * __nvvm_lg2_approx_f(x));
+}
+__JRC_FN float __tanhf(float x) {
+  float r;
+  asm("tanh.approx.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+
+// --use_fast_math replaces the accurate functions by these.
+#ifdef __JRC_FAST_MATH__
+#define cosf __cosf
+#define sinf __sinf
+#define tanf __tanf
+#define sincosf __sincosf
+#define expf __expf
+#define exp10f __exp10f
+#define logf __logf
+#define log2f __log2f
+#define log10f __log10f
+#define powf __powf
+#endif

@@ -1,0 +1,2 @@
+// sm_20_intrinsics.h: the prelude declares all of it.
+#pragma once

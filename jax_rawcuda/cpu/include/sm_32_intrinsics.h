@@ -1,0 +1,2 @@
+// sm_32_intrinsics.h: the prelude declares all of it.
+#pragma once

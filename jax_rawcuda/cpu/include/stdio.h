@@ -1,0 +1,2 @@
+// stdio.h: printf comes with the prelude.
+#pragma once

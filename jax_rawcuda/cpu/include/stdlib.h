@@ -1,0 +1,2 @@
+// stdlib.h: malloc, free and abs come with the prelude.
+#pragma once

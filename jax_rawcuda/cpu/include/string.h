@@ -1,0 +1,2 @@
+// string.h: memcpy and its like come with the prelude.
+#pragma once

@@ -1,0 +1,2 @@
+// vector_functions.h: the prelude declares all of it.
+#pragma once

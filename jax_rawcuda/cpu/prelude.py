@@ -1,0 +1,76 @@
+"""Our prelude header, precompiled: parsing it costs more than a small kernel does."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import hashlib
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from .. import _cache
+from .toolchain import INCLUDE_DIR, Clang
+
+_HEADER = INCLUDE_DIR / "jrc_prelude.h"
+
+
+def prelude_flags(clang: Clang, flags: Sequence[str]) -> tuple[str, ...]:
+    """Returns the flags that include the prelude.
+
+    Args:
+      clang: The compiler.
+      flags: All flags that change the language or the prelude's own macros.
+
+    Returns:
+      Flags that name a precompiled prelude, or the header itself when clang could not
+      precompile it.
+    """
+    path = _precompiled(clang, tuple(flags))
+    if path is None:
+        return "-include", str(_HEADER)
+    return "-Xclang", "-include-pch", "-Xclang", path
+
+
+@functools.lru_cache(maxsize=16)
+def _precompiled(clang: Clang, flags: tuple[str, ...]) -> str | None:
+    key = _cache.fingerprint(clang.fingerprint, _headers_digest(), *flags)
+    try:
+        data = _cache.lookup("pch", key, lambda: _precompile(clang, flags))
+        path = Path(_folder()) / f"{key[:32]}.pch"
+        path.write_bytes(data)
+    except OSError:
+        return None
+    return str(path)
+
+
+def _precompile(clang: Clang, flags: tuple[str, ...]) -> bytes:
+    path = Path(_folder()) / "new.pch"
+    # Without time stamps a reinstalled package keeps its precompiled prelude: the key
+    # holds the headers' content.
+    emit = ("-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp")
+    done = subprocess.run(
+        [*clang.command, *flags, *emit, "-o", str(path), str(_HEADER)],
+        capture_output=True,
+        check=False,
+        cwd=INCLUDE_DIR,
+    )
+    if done.returncode:
+        raise OSError(done.stderr.decode(errors="replace"))
+    return path.read_bytes()
+
+
+@functools.cache
+def _headers_digest() -> str:
+    digest = hashlib.sha256(str(INCLUDE_DIR).encode())
+    for path in (_HEADER, *sorted((INCLUDE_DIR / "jrc").glob("*.h"))):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@functools.cache
+def _folder() -> str:
+    folder = tempfile.TemporaryDirectory(prefix="jax_rawcuda-")
+    atexit.register(folder.cleanup)
+    return folder.name
