@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from . import ops
 from ._abi import SyncPoint
 from .operands import (
     Instruction,
@@ -19,6 +18,7 @@ from .operands import (
     Vector,
     registers,
 )
+from .ops import syncs
 
 # The carry flag of `add.cc` and its kind: one more predicate register.
 CARRY = "CC"
@@ -189,10 +189,10 @@ def build(
             block = guarded(inst, Switch(inst.operands[0], table))
         elif inst.opcode in ("ret", "exit"):
             block = guarded(inst, Exit())
-        elif ops.syncs.is_sync(inst):
+        elif syncs.is_sync(inst):
             plain = replace(inst, predicate=None)
             resume = graph.fresh()
-            block = guarded(inst, Suspend(ops.syncs.sync_point(plain), plain, resume))
+            block = guarded(inst, Suspend(syncs.sync_point(plain), plain, resume))
             if inst.predicate is not None:
                 block.terminator = Jump(resume)
             block = graph.add(resume)

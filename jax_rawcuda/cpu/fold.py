@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from . import ops
 from .cfg import uses_and_definitions
 from .inline import map_leaves
 from .operands import (
@@ -21,6 +20,7 @@ from .operands import (
     Statement,
     registers,
 )
+from .ops import syncs
 
 
 def fold_sync_operands(statements: list[Statement]) -> list[Statement]:
@@ -44,7 +44,7 @@ def fold_sync_operands(statements: list[Statement]) -> list[Statement]:
         return operand
 
     def fold(inst: Statement) -> Statement:
-        if not isinstance(inst, Instruction) or not ops.syncs.is_sync(inst):
+        if not isinstance(inst, Instruction) or not syncs.is_sync(inst):
             return inst
         operands = list(inst.operands)
         if operands and isinstance(operands[0], Pair):

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .cfg import CARRY, Block, Branch, Jump, Switch, build
-from .emitter import Emitter, ModuleState, unsupported
+from .emitter import Emitter, unsupported
+from .ir import ModuleState
 from .operands import Arguments, Instruction, Operand, Register, Symbol
 from .ptx import Function, Variable
 from .variables import device_symbol

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from .._errors import UnsupportedError
-from . import ops
 from .functions import parse_call
 from .operands import (
     Arguments,
@@ -23,6 +22,7 @@ from .operands import (
     Tensor,
     Vector,
 )
+from .ops import syncs
 from .ptx import Function, Module, Variable
 
 Mapper = Callable[[Operand], Operand]
@@ -52,7 +52,7 @@ def synchronising(module: Module, names: list[str]) -> set[str]:
     found = set()
     for name in names:
         statements = module.functions[name].body.statements
-        if any(isinstance(s, Instruction) and ops.syncs.is_sync(s) for s in statements):
+        if any(isinstance(s, Instruction) and syncs.is_sync(s) for s in statements):
             found.add(name)
     return callers(module, names, found)
 

@@ -7,98 +7,17 @@ thread, so a suspended thread is only an index.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 from ._abi import CONTEXT, EXITED
-from ._types import WIDTHS
-from .cfg import CARRY, Graph, Spend, Suspend, point_registers, uses_and_definitions
-from .emitter import INVARIANT, PARALLEL, Emitter, ModuleState
+from .cfg import Spend, Suspend, point_registers, uses_and_definitions
+from .emitter import Emitter
 from .functions import end_block, stack_variable
-from .liveness import live_in
+from .ir import INVARIANT, PARALLEL, ModuleState
+from .layout import KernelLayout
 from .operands import Memory, Operand, Symbol
-from .ptx import Variable
-from .variables import round_up
 
 # Metadata numbers below this one have fixed meanings (see translate.py).
 _FIRST_LOOP_METADATA = 10
 _FRAME_ALIGN = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """One region: where it starts, and the sync point before it (None at entry)."""
-
-    start: str
-    after: Suspend | None
-
-
-class KernelLayout:
-    """What the regions of a kernel share.
-
-    Attributes:
-      graph: The kernel's blocks.
-      regions: All regions; a suspended thread's `next` is an index into them.
-      registers: Register name -> PTX type.
-      variables: Local variables by name.
-      parameters: Kernel parameter -> byte offset.
-      live: Block -> registers live at its start.
-      slots: Register -> byte offset of its array, per thread of the block.
-      slot_bytes: Bytes of all arrays, per thread.
-      frame: Variable -> offset in the thread's frame.
-      frame_bytes: Size of a thread's frame.
-    """
-
-    def __init__(
-        self,
-        graph: Graph,
-        registers: Mapping[str, str],
-        variables: Mapping[str, Variable],
-        framed: set[str],
-        parameters: Mapping[str, int],
-    ) -> None:
-        self.graph = graph
-        self.registers = {**registers, CARRY: "pred"}
-        self.variables = variables
-        self.parameters = parameters
-        self.regions = [Region(next(iter(graph.blocks)), None)]
-        self._numbers: dict[str, int] = {}
-        for label, block in graph.blocks.items():
-            if isinstance(block.terminator, Suspend):
-                self._numbers[label] = len(self.regions)
-                self.regions.append(Region(block.terminator.resume, block.terminator))
-        self.live = live_in(graph)
-        self.frame: dict[str, int] = {}
-        self.frame_bytes = 0
-        if len(self.regions) > 1:
-            self._place_frame(framed)
-        self.slots: dict[str, int] = {}
-        self.slot_bytes = 0
-
-    def number(self, label: str) -> int:
-        """Returns the region that follows the sync point at the end of a block."""
-        return self._numbers[label]
-
-    def _place_frame(self, framed: set[str]) -> None:
-        end = 0
-        for name, variable in self.variables.items():
-            if name in framed:
-                end = round_up(end, max(variable.align, 8))
-                self.frame[name] = end
-                end += variable.size
-        self.frame_bytes = round_up(end, _FRAME_ALIGN)
-
-    def place_slots(self, types: Mapping[str, str]) -> None:
-        """Gives each register that lives across a sync point an array, widest first."""
-        live: set[str] = set()
-        for region in self.regions[1:]:
-            if region.after:
-                fetched = point_registers(region.after.point)[1]
-                live |= self.live[region.start].difference(fetched)
-        widths = {name: max(WIDTHS[types[name]] // 8, 1) for name in live}
-        for name in sorted(live, key=lambda name: (-widths[name], name)):
-            self.slots[name] = self.slot_bytes
-            self.slot_bytes += widths[name]
 
 
 class RegionEmitter(Emitter):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .._errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from .emitter import Emitter
+    from .values import ValueWriter
 
 WARP_SIZE = 32
 _VECTORS = {
@@ -73,7 +73,7 @@ def is_clock(name: str) -> bool:
     return name in _CLOCKS
 
 
-def read(em: Emitter, text: str) -> tuple[str, str]:
+def read(em: ValueWriter, text: str) -> tuple[str, str]:
     """Reads a special register.
 
     Returns:
@@ -110,7 +110,7 @@ def read(em: Emitter, text: str) -> tuple[str, str]:
     raise UnsupportedError(f"special register {text} is not available on the CPU")
 
 
-def _lane_mask(em: Emitter, which: str) -> str:
+def _lane_mask(em: ValueWriter, which: str) -> str:
     lane = em.op(f"and i32 {em.thread}, {WARP_SIZE - 1}")
     equal = em.op(f"shl i32 1, {lane}")
     if which == "eq":
@@ -126,7 +126,7 @@ def _lane_mask(em: Emitter, which: str) -> str:
     return em.op(f"xor i32 {less_equal}, -1")
 
 
-def _clock(em: Emitter, name: str) -> tuple[str, str]:
+def _clock(em: ValueWriter, name: str) -> tuple[str, str]:
     value = em.intrinsic("jrc_clock", "i64")
     if name in ("%clock64", "%globaltimer"):
         return value, "i64"

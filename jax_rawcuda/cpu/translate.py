@@ -6,16 +6,17 @@ import math
 from dataclasses import dataclass
 
 from .._errors import UnsupportedError
-from . import cuts, ops
-from ._types import LLVM_TYPES
+from . import cuts
 from .cfg import Suspend, build
-from .emitter import ModuleState
 from .fold import fold_sync_operands
 from .functions import FunctionEmitter, parse_call
 from .inline import callers, flatten, synchronising
+from .ir import ModuleState
+from .layout import KernelLayout
 from .operands import Instruction, Symbol
+from .ops import OPCODES
 from .ptx import Function, Module, parse
-from .regions import KernelLayout, RegionEmitter
+from .regions import RegionEmitter
 from .variables import Variables, round_up
 
 # Turns of a spin loop before a thread lets others run.
@@ -63,7 +64,7 @@ def translate(ptx: str, kernel: str) -> Translation:
     inlined = synchronising(module, reachable)
     state = ModuleState(
         variables=Variables(module, reachable),
-        opcodes=ops.OPCODES,
+        opcodes=OPCODES,
         may_fault=frozenset(_may_fault(module, reachable)),
     )
     layout, params, param_bytes = _lay_out(module, function, inlined)
@@ -115,7 +116,6 @@ def _lay_out(
     if synchronises or not flat.framed:
         cuts.cut_loops(graph)
     layout = KernelLayout(graph, flat.registers, flat.variables, flat.framed, offsets)
-    layout.place_slots({n: LLVM_TYPES[kind] for n, kind in layout.registers.items()})
     sizes = tuple((offsets[p.name], p.size) for p in function.parameters)
     return layout, sizes, end
 
