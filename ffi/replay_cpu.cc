@@ -1,11 +1,147 @@
 // replay_cpu.cc: commands of a plan over host buffers.
 #include "ffi/replay_cpu.h"
 
-namespace jax_rawcuda {
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
 
-Status ReplayOnCpu(const Plan&, const std::vector<std::shared_ptr<const HostKernel>>&,
-                   const Buffer*, const Buffer*, TaskPool&) {
-  return Unimplemented("The CPU backend is not built yet.");
+#include "ffi/cpu/scheduler.h"
+
+namespace jax_rawcuda {
+namespace {
+
+// One pass over the commands: addresses of one batch element's buffers.
+class Replay {
+ public:
+  Replay(const Plan& plan,
+         const std::vector<std::shared_ptr<const HostKernel>>& kernels, TaskPool& pool)
+      : plan_(plan),
+        kernels_(kernels),
+        pool_(pool),
+        operands_(plan.operand_bytes.size()),
+        results_(plan.result_bytes.size()) {}
+
+  // Points at batch element number `index` of the buffers.
+  void Seek(uint64_t index, const Buffer* operands, const Buffer* results) {
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      operands_[i] = static_cast<uint8_t*>(operands[i].data);
+    }
+    for (size_t i = 0; i < results_.size(); ++i) {
+      results_[i] = static_cast<uint8_t*>(results[i].data);
+    }
+    for (auto axis = plan_.batch_axes.rbegin(); axis != plan_.batch_axes.rend();
+         ++axis) {
+      const uint64_t step = index % axis->size;
+      index /= axis->size;
+      Advance(operands_, axis->operand_strides, step);
+      Advance(results_, axis->result_strides, step);
+    }
+  }
+
+  Status Run() {
+    for (const Command& command : plan_.commands) {
+      RETURN_IF_ERROR(
+          std::visit([this](const auto& c) { return this->Execute(c); }, command));
+    }
+    return Status();
+  }
+
+ private:
+  static void Advance(std::vector<uint8_t*>& pointers,
+                      const std::vector<uint64_t>& strides, uint64_t step) {
+    for (size_t i = 0; i < pointers.size(); ++i) pointers[i] += strides[i] * step;
+  }
+
+  uint8_t* Resolve(const BufferRef& ref) const {
+    const auto& base = ref.space == Space::kOperand ? operands_ : results_;
+    return base[ref.index] + ref.offset;
+  }
+
+  Status Execute(const Launch& launch) {
+    const HostKernel& kernel = *kernels_[launch.function];
+    const std::string& name = plan_.functions[launch.function].display_name;
+    const uint64_t cluster =
+        uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2];
+    if (cluster > 1) {
+      return Unimplemented(name + ": clusters of " + std::to_string(cluster) +
+                           " blocks do not run on the CPU; clusters of one block do.");
+    }
+    if (kernel.parameters.size() != launch.arguments.size()) {
+      return Internal(name + ": the compiled kernel has " +
+                      std::to_string(kernel.parameters.size()) +
+                      " parameters, the plan " +
+                      std::to_string(launch.arguments.size()) + ".");
+    }
+    // 64-bit words, because vector parameters are loaded whole; zeroed beyond the end.
+    parameters_.assign(kernel.parameter_bytes / sizeof(uint64_t) + 4, 0);
+    for (size_t i = 0; i < launch.arguments.size(); ++i) {
+      const Argument& argument = launch.arguments[i];
+      const auto [offset, size] = kernel.parameters[i];
+      const uint8_t* const pointer =
+          argument.is_pointer ? Resolve(argument.pointer) : nullptr;
+      const size_t given =
+          argument.is_pointer ? sizeof(pointer) : argument.scalar.size();
+      if (given != size || uint64_t{offset} + size > kernel.parameter_bytes) {
+        return Internal(name + ": parameter " + std::to_string(i) + " has " +
+                        std::to_string(size) + " bytes in the compiled kernel, " +
+                        std::to_string(given) + " in the plan.");
+      }
+      std::memcpy(reinterpret_cast<uint8_t*>(parameters_.data()) + offset,
+                  argument.is_pointer ? static_cast<const void*>(&pointer)
+                                      : argument.scalar.data(),
+                  size);
+    }
+    const LaunchConfig config{name, launch.grid, launch.block, launch.shared_mem_bytes,
+                              launch.cooperative};
+    return LaunchGrid(kernel, parameters_.data(), config, pool_);
+  }
+
+  Status Execute(const Copy& copy) {
+    if (copy.bytes == 0) return Status();
+    std::memmove(Resolve(copy.destination), Resolve(copy.source), copy.bytes);
+    return Status();
+  }
+
+  Status Execute(const Fill& fill) {
+    if (fill.bytes == 0) return Status();
+    uint8_t* const begin = Resolve(fill.destination);
+    if (fill.width == 1) {
+      std::memset(begin, static_cast<int>(fill.value & 255), fill.bytes);
+      return Status();
+    }
+    uint64_t done = std::min<uint64_t>(fill.width, fill.bytes);
+    std::memcpy(begin, &fill.value, done);  // little endian: the low bytes
+    while (done < fill.bytes) {
+      const uint64_t more = std::min(done, fill.bytes - done);
+      std::memcpy(begin + done, begin, more);
+      done += more;
+    }
+    return Status();
+  }
+
+  Status Execute(const Synchronize&) { return Status(); }  // launches have ended
+
+  const Plan& plan_;
+  const std::vector<std::shared_ptr<const HostKernel>>& kernels_;
+  TaskPool& pool_;
+  std::vector<uint8_t*> operands_;
+  std::vector<uint8_t*> results_;
+  std::vector<uint64_t> parameters_;
+};
+
+}  // namespace
+
+Status ReplayOnCpu(const Plan& plan,
+                   const std::vector<std::shared_ptr<const HostKernel>>& kernels,
+                   const Buffer* operands, const Buffer* results, TaskPool& pool) {
+  uint64_t batch = 1;
+  for (const BatchAxis& axis : plan.batch_axes) batch *= axis.size;
+  Replay replay(plan, kernels, pool);
+  for (uint64_t index = 0; index < batch; ++index) {
+    replay.Seek(index, operands, results);
+    RETURN_IF_ERROR(replay.Run());
+  }
+  return Status();
 }
 
 }  // namespace jax_rawcuda

@@ -1,8 +1,109 @@
-// runtime.cc: the table of functions that compiled kernels may call.
+// runtime.cc: helpers that need the block they are called from, and the table of all.
 #include "ffi/cpu/runtime.h"
 
-namespace jax_rawcuda {
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <string>
 
-std::vector<HostSymbol> HostSymbols() { return {}; }
+#include "ffi/cpu/block.h"
+#include "ffi/cpu/context.h"
+#include "ffi/cpu/symbols.h"
+
+namespace jax_rawcuda {
+namespace {
+
+// State spaces as jrc_isspace numbers them.
+enum class StateSpace : int32_t { kGlobal, kShared, kLocal, kConstant, kParameter };
+
+const char* TextAt(uint64_t address) {
+  return address == 0 ? "?" : reinterpret_cast<const char*>(address);
+}
+
+void Fail(Context* context, std::string message) {
+  context->faulted = 1;
+  context->block->launch().Fail(std::move(message));
+}
+
+void jrc_trap(Context* context, int32_t thread, int32_t site) {
+  const auto& sites = context->block->launch().kernel.sites;
+  std::string place;
+  if (site >= 0 && static_cast<size_t>(site) < sites.size()) {
+    const std::string& text = sites[static_cast<size_t>(site)];
+    place = " at " + text.substr(0, text.find(": "));  // without the instruction
+  }
+  Fail(context, "trap in " + context->block->Describe(thread) + place + ".");
+}
+
+void jrc_assertfail(Context* context, int32_t thread, uint64_t message, uint64_t file,
+                    uint32_t line, uint64_t function) {
+  Fail(context, std::string("assertion `") + TextAt(message) + "` failed in " +
+                    context->block->Describe(thread) + " at " + TextAt(file) + ":" +
+                    std::to_string(line) + " (" + TextAt(function) + ").");
+}
+
+bool jrc_isspace(Context* context, uint64_t address, int32_t space) {
+  const auto shared = reinterpret_cast<uint64_t>(context->shared);
+  // One past the end counts: it is where an empty array at the end begins.
+  const bool in_shared = address >= shared && address - shared <= context->total_shared;
+  const bool in_local = context->block->OwnsLocal(address);
+  switch (static_cast<StateSpace>(space)) {
+    case StateSpace::kGlobal:
+      return !in_shared && !in_local;
+    case StateSpace::kShared:
+      return in_shared;
+    case StateSpace::kLocal:
+      return in_local;
+    default:
+      return false;
+  }
+}
+
+uint64_t jrc_cluster_addr(Context* context, uint64_t address) {
+  return reinterpret_cast<uint64_t>(context->shared) + address;
+}
+
+// Every block is the only one of its cluster.
+uint64_t jrc_mapa(Context* context, uint64_t address, uint32_t rank, int32_t) {
+  if (rank != context->cluster_rank) {
+    Fail(context, "shared memory of block " + std::to_string(rank) +
+                      " of a cluster used in " + context->block->Describe(0) +
+                      "; the CPU backend runs clusters of one block only.");
+  }
+  return address;
+}
+
+uint64_t jrc_clock() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+// Copies `source_size` of `size` bytes and zeroes the rest.
+void jrc_cp_zfill(uint8_t* destination, const uint8_t* source, uint32_t size,
+                  uint32_t source_size) {
+  const uint32_t copied = std::min(size, source_size);
+  std::memset(destination + copied, 0, size - copied);
+  std::memcpy(destination, source, copied);
+}
+
+}  // namespace
+
+std::vector<HostSymbol> HostSymbols() {
+  SymbolTable table = {
+      JRC_SYMBOL(jrc_trap),         JRC_SYMBOL(jrc_assertfail), JRC_SYMBOL(jrc_isspace),
+      JRC_SYMBOL(jrc_cluster_addr), JRC_SYMBOL(jrc_mapa),       JRC_SYMBOL(jrc_clock),
+      JRC_SYMBOL(jrc_cp_zfill),
+  };
+  AppendAtomics(table);
+  AppendBits(table);
+  AppendConversions(table);
+  AppendHeap(table);
+  AppendMathLibrary(table);
+  AppendMbarriers(table);
+  AppendPrinting(table);
+  AppendRounding(table);
+  return table;
+}
 
 }  // namespace jax_rawcuda

@@ -1,0 +1,112 @@
+// block.h: one block of threads, run region by region.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ffi/cpu/aligned_buffer.h"
+#include "ffi/cpu/barrier.h"
+#include "ffi/cpu/context.h"
+#include "ffi/cpu/launch_state.h"
+
+namespace jax_rawcuda {
+
+enum class Outcome {
+  kDone,     // every thread has exited
+  kStalled,  // the threads only spin: other blocks should have a turn
+  kFaulted,  // the launch has stopped
+};
+
+// A suspended thread is an index into arrays, so a block is plain data that may be put
+// aside and resumed by any thread. One object serves many blocks, one after another.
+class Block {
+ public:
+  // Gets storage for the blocks of `launch`; false when there is no memory for it.
+  bool Prepare(LaunchState& launch);
+
+  // Becomes block number `index` of the grid, before its first instruction.
+  void Begin(uint64_t index);
+
+  // Runs until every thread has exited, or only spins, or the launch stops.
+  Outcome Run();
+
+  // Whether a thread has exited since the last call.
+  bool TakeProgress();
+
+  LaunchState& launch() const { return *launch_; }
+  size_t storage_bytes() const;
+
+  // Whether `address` lies in the frames of local arrays.
+  bool OwnsLocal(uint64_t address) const;
+
+  // "thread (x,y,z), block (x,y,z)", for messages.
+  std::string Describe(int32_t thread) const;
+
+ private:
+  struct Range {
+    int32_t begin, end;
+  };
+  enum class Step { kTogether, kApart, kDone, kStalled, kFaulted };
+
+  // All living threads are about to enter region_ (block.cc).
+  Step RunTogether();
+  int32_t CommonPoint();
+  int32_t PointOfLiving(bool* all_equal) const;
+  void UpdateLiving();
+  bool PassTogether(const SyncPoint& sync);
+  bool PassBarrier(const SyncPoint& sync);
+  bool PassWarps(const SyncPoint& sync);
+  bool MasksAgree(uint32_t warp) const;
+  bool Stalled();
+
+  // Threads are in different places (divergence.cc).
+  void Diverge();
+  Step RunApart();
+  void Arrive(uint32_t thread);
+  bool RunReady();
+  bool ResolveWarps();
+  bool ResolveWarp(uint32_t warp);
+  bool ReleaseBarriers();
+  void ReleaseBarrier(uint32_t id);
+  bool ReleaseCluster();
+  bool AnswerActiveMasks();
+  bool ReleaseYields();
+  bool Agree();
+  void ReportDeadlock();
+  uint32_t BarrierId(uint32_t thread, const SyncPoint& sync) const;
+  uint32_t WaitingAt(uint32_t warp, SyncKind kind) const;
+
+  const SyncPoint& SyncOf(uint32_t thread) const {
+    return launch_->kernel.syncs[static_cast<size_t>(next_[thread])];
+  }
+  uint32_t Input(uint32_t slot, uint32_t thread) const {
+    return static_cast<uint32_t>(
+        context_.sync_in[slot * context_.thread_stride + thread]);
+  }
+  // The living lanes that a lane's member mask names.
+  uint32_t Members(const SyncPoint& sync, uint32_t thread) const {
+    const uint32_t mask = sync.full_mask ? ~0u : Input(0, thread);
+    return mask & living_[thread / kWarpSize];
+  }
+
+  Context context_ = {};
+  LaunchState* launch_ = nullptr;
+  AlignedBuffer shared_, local_, slots_, sync_in_, sync_out_;
+  uint32_t warp_count_ = 0;
+
+  int32_t region_ = 0;           // where all living threads go on, when together_
+  bool together_ = true;         //
+  uint32_t yields_ = 0;          // rounds in which threads used up their spin budget
+  bool progressed_ = false;      //
+  uint32_t living_count_ = 0;    //
+  LaneMasks living_ = {};        // threads that have not exited
+  std::vector<Range> ranges_;    // the same, as ranges
+  LaneMasks ready_ = {};         // threads that may enter region next_[thread]
+  bool barriers_used_ = false;   // whether a barrier may hold arrivals
+  Barrier barriers_[kBarriers];  //
+  LaneMasks cluster_arrived_ = {};
+  alignas(64) int32_t next_[kMaxThreads];
+};
+
+}  // namespace jax_rawcuda

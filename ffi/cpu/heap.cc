@@ -1,0 +1,51 @@
+// heap.cc: the device heap: malloc and free inside kernels.
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <unordered_set>
+
+#include "ffi/cpu/symbols.h"
+
+namespace jax_rawcuda {
+namespace {
+
+// What kernels have allocated; like the device heap it outlives launches.
+struct Heap {
+  std::mutex mutex;
+  std::unordered_set<void*> live;
+};
+
+Heap& TheHeap() {
+  static Heap* const heap = new Heap;  // leaked: a kernel may run during exit
+  return *heap;
+}
+
+uint64_t jrc_malloc(uint64_t size) {
+  if (size == 0) return 0;
+  void* const memory = std::malloc(size);
+  if (memory == nullptr) return 0;
+  Heap& heap = TheHeap();
+  const std::lock_guard<std::mutex> lock(heap.mutex);
+  heap.live.insert(memory);
+  return reinterpret_cast<uint64_t>(memory);
+}
+
+// Ignores what jrc_malloc has not returned, so that no kernel can corrupt the process's
+// own heap this way.
+void jrc_free(uint64_t address) {
+  void* const memory = reinterpret_cast<void*>(address);
+  Heap& heap = TheHeap();
+  {
+    const std::lock_guard<std::mutex> lock(heap.mutex);
+    if (heap.live.erase(memory) == 0) return;
+  }
+  std::free(memory);
+}
+
+}  // namespace
+
+void AppendHeap(SymbolTable& table) {
+  table.insert(table.end(), {JRC_SYMBOL(jrc_malloc), JRC_SYMBOL(jrc_free)});
+}
+
+}  // namespace jax_rawcuda

@@ -1,0 +1,56 @@
+// launch_state.h: one kernel launch in flight, shared by the threads that run its
+// blocks.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "ffi/error.h"
+#include "ffi/replay_cpu.h"
+
+namespace jax_rawcuda {
+
+using Extents = std::array<uint32_t, 3>;
+
+// "(x,y,z)".
+std::string ToString(const Extents& extents);
+
+// Splits a linear index, x fastest.
+Extents Unravel(uint64_t index, const Extents& extents);
+
+class LaunchState {
+ public:
+  LaunchState(const HostKernel& kernel, const void* params, const Extents& grid,
+              const Extents& block, uint32_t dynamic_shared);
+
+  const HostKernel& kernel;
+  const void* const params;
+  const Extents grid;   // in blocks
+  const Extents block;  // in threads
+  const uint32_t dynamic_shared;
+  const uint32_t total_shared;
+  const uint32_t thread_count;  // of one block
+  const uint64_t block_count;
+  const uint64_t id;  // differs between launches
+
+  std::atomic<bool> printed{false};
+
+  // Zeroed words where blocks of a grid may meet (cooperative groups).
+  alignas(64) uint32_t grid_workspace[64] = {};
+
+  // Records the first fault and asks every block to stop. Later faults are dropped.
+  void Fail(std::string message);
+  bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
+  // The first fault. Only after all blocks have stopped.
+  const std::string& fault() const { return fault_; }
+
+ private:
+  std::atomic<bool> stopped_{false};
+  std::mutex mutex_;
+  std::string fault_;
+};
+
+}  // namespace jax_rawcuda

@@ -1,0 +1,115 @@
+// print.cc: printf inside kernels, on the C library's stdout.
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "ffi/cpu/block.h"
+#include "ffi/cpu/context.h"
+#include "ffi/cpu/symbols.h"
+
+namespace jax_rawcuda {
+namespace {
+
+// The packed arguments: each one aligned to its own size.
+class Arguments {
+ public:
+  explicit Arguments(const uint8_t* data) : data_(data) {}
+
+  template <typename Value>
+  Value Take() {
+    offset_ = (offset_ + sizeof(Value) - 1) / sizeof(Value) * sizeof(Value);
+    Value value;
+    std::memcpy(&value, data_ + offset_, sizeof(value));
+    offset_ += sizeof(value);
+    return value;
+  }
+
+ private:
+  const uint8_t* data_;
+  size_t offset_ = 0;
+};
+
+template <typename Value>
+void AppendFormatted(std::string* out, const std::string& format, Value value) {
+  char small[128];
+  const int size = std::snprintf(small, sizeof(small), format.c_str(), value);
+  if (size < 0) return;
+  if (static_cast<size_t>(size) < sizeof(small)) {
+    out->append(small, static_cast<size_t>(size));
+    return;
+  }
+  std::string large(static_cast<size_t>(size) + 1, '\0');
+  std::snprintf(large.data(), large.size(), format.c_str(), value);
+  out->append(large, 0, static_cast<size_t>(size));
+}
+
+bool Contains(const char* set, char c) { return c != '\0' && std::strchr(set, c); }
+
+// Prints one conversion; `p` points behind its '%'. Returns what follows it.
+const char* AppendConversion(std::string* out, const char* p, Arguments* arguments) {
+  const char* const begin = p;
+  std::string format = "%";
+  bool wide = false;
+  for (; Contains("-+ #0123456789.*hlLjzt", *p); ++p) {
+    if (*p == '*') {
+      format += std::to_string(arguments->Take<int32_t>());
+    } else if (Contains("hlLjzt", *p)) {
+      wide |= *p != 'h';  // the host's length modifiers may differ: add our own below
+    } else {
+      format += *p;
+    }
+  }
+  const char conversion = *p;
+  if (conversion == '\0') return p;
+  ++p;
+  if (Contains("diouxXc", conversion)) {
+    if (wide) {
+      AppendFormatted(out, format + "ll" + conversion, arguments->Take<long long>());
+    } else {
+      AppendFormatted(out, format + conversion, arguments->Take<int>());
+    }
+  } else if (Contains("fFeEgGaA", conversion)) {
+    AppendFormatted(out, format + conversion, arguments->Take<double>());
+  } else if (conversion == 's') {
+    const char* text = reinterpret_cast<const char*>(arguments->Take<uint64_t>());
+    AppendFormatted(out, format + conversion, text == nullptr ? "(null)" : text);
+  } else if (conversion == 'p') {
+    AppendFormatted(out, format + conversion,
+                    reinterpret_cast<void*>(arguments->Take<uint64_t>()));
+  } else {
+    out->append("%").append(begin, p);  // not a conversion: as it stands
+  }
+  return p;
+}
+
+int32_t jrc_vprintf(Context* context, uint64_t format, uint64_t arguments) {
+  if (format == 0) return -1;
+  Arguments values(reinterpret_cast<const uint8_t*>(arguments));
+  std::string text;
+  int32_t conversions = 0;
+  const char* p = reinterpret_cast<const char*>(format);
+  while (*p != '\0') {
+    if (*p != '%') {
+      const char* const end = p + std::strcspn(p, "%");
+      text.append(p, end);
+      p = end;
+    } else if (p[1] == '%') {
+      text += '%';
+      p += 2;
+    } else {
+      p = AppendConversion(&text, p + 1, &values);
+      ++conversions;
+    }
+  }
+  // One call, which locks the stream: lines of different threads do not mix.
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  context->block->launch().printed.store(true, std::memory_order_relaxed);
+  return conversions;  // as on the device: not the number of characters
+}
+
+}  // namespace
+
+void AppendPrinting(SymbolTable& table) { table.push_back(JRC_SYMBOL(jrc_vprintf)); }
+
+}  // namespace jax_rawcuda

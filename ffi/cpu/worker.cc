@@ -1,0 +1,217 @@
+// worker.cc: one thread's share of a launch.
+#include "ffi/cpu/worker.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "ffi/cpu/block.h"
+
+namespace jax_rawcuda {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint64_t kLargestChunk = 256;
+// Chunks that each thread gets, so that the threads finish together.
+constexpr uint64_t kChunksPerThread = 32;
+
+// Blocks that wait for others, per launch.
+constexpr uint64_t kParkedBytes = uint64_t{1} << 30;
+constexpr uint64_t kMinParked = 64;
+constexpr uint64_t kMaxParked = 4096;
+
+// Block storage that a thread keeps between launches.
+constexpr size_t kKeptBytes = size_t{8} << 20;
+
+constexpr double kDefaultTimeout = 30;  // seconds
+
+// Seconds without progress after which a launch whose threads all spin fails.
+double SpinTimeout() {
+  const char* text = std::getenv("JAX_RAWCUDA_CPU_TIMEOUT");
+  if (text == nullptr) return kDefaultTimeout;
+  char* end;
+  const double seconds = std::strtod(text, &end);
+  return end != text && seconds > 0 ? seconds : kDefaultTimeout;
+}
+
+// One block per thread outlives its launch: most launches need no allocation.
+std::unique_ptr<Block>& KeptBlock() {
+  thread_local std::unique_ptr<Block> block;
+  return block;
+}
+
+}  // namespace
+
+// Runs blocks until none is left that it could run.
+class BlockQueue::Worker {
+ public:
+  explicit Worker(BlockQueue& queue) : queue_(queue), launch_(queue.launch) {}
+
+  ~Worker() {
+    SetSpinning(false);
+    if (free_.empty() || free_.back()->storage_bytes() > kKeptBytes) return;
+    KeptBlock() = std::move(free_.back());
+  }
+
+  void Run(const std::function<void()>& after_block) {
+    while (!launch_.stopped()) {
+      bool fresh = true;
+      std::unique_ptr<Block> block = TakeFresh();
+      if (block == nullptr) {
+        if (parked_.empty()) return;
+        fresh = false;
+        block = std::move(parked_.front());
+        parked_.pop_front();
+      }
+      switch (block->Run()) {
+        case Outcome::kDone:
+          NoteProgress();
+          free_.push_back(std::move(block));
+          break;
+        case Outcome::kStalled:
+          if (block->TakeProgress() || fresh) {
+            NoteProgress();
+          } else if (!Patient()) {
+            return;
+          }
+          parked_.push_back(std::move(block));
+          break;
+        case Outcome::kFaulted:
+          return;
+      }
+      if (after_block) after_block();
+    }
+  }
+
+ private:
+  // The next block that nobody has begun, ready to run; null when there is none or too
+  // many blocks are parked already.
+  std::unique_ptr<Block> TakeFresh() {
+    if (!parked_.empty() && parked_.size() >= parked_limit_) return nullptr;
+    if (begin_ == end_) {
+      if (!queue_.HasFreshBlocks()) return nullptr;
+      begin_ = queue_.next_.fetch_add(queue_.chunk_, std::memory_order_relaxed);
+      begin_ = std::min(begin_, launch_.block_count);
+      end_ = std::min(begin_ + queue_.chunk_, launch_.block_count);
+      if (begin_ == end_) return nullptr;
+    }
+    std::unique_ptr<Block> block = TakeStorage();
+    if (block != nullptr) block->Begin(begin_++);
+    return block;
+  }
+
+  std::unique_ptr<Block> TakeStorage() {
+    if (!free_.empty()) {
+      std::unique_ptr<Block> block = std::move(free_.back());
+      free_.pop_back();
+      return block;
+    }
+    std::unique_ptr<Block> block = std::move(KeptBlock());
+    if (block == nullptr) block = std::make_unique<Block>();
+    if (!block->Prepare(launch_)) {
+      launch_.Fail("out of host memory for " + std::to_string(parked_.size() + 1) +
+                   " blocks.");
+      return nullptr;
+    }
+    const uint64_t bytes = std::max<uint64_t>(block->storage_bytes(), 1);
+    if (!queue_.cooperative_) {
+      parked_limit_ =
+          std::clamp(kParkedBytes / queue_.threads_ / bytes, kMinParked, kMaxParked);
+    }
+    return block;
+  }
+
+  void NoteProgress() {
+    rounds_ = 0;
+    SetSpinning(false);
+    queue_.progress_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  void SetSpinning(bool spinning) {
+    if (spinning == spinning_) return;
+    spinning_ = spinning;
+    queue_.spinning_.fetch_add(spinning ? 1 : -1, std::memory_order_relaxed);
+  }
+
+  // Notes that one more parked block went on spinning. Fails the launch, and returns
+  // false, when nothing else has happened on any thread for too long.
+  bool Patient() {
+    if (++rounds_ <= parked_.size() + 1) return true;
+    SetSpinning(true);
+    if (rounds_ % 16 != 0) return true;
+    std::this_thread::yield();
+    const Clock::time_point now = Clock::now();
+    const uint64_t progress = queue_.progress_.load(std::memory_order_relaxed);
+    const bool all_spin = queue_.spinning_.load(std::memory_order_relaxed) ==
+                          queue_.active_.load(std::memory_order_relaxed);
+    if (!all_spin || progress != seen_progress_ || since_ == Clock::time_point()) {
+      seen_progress_ = progress;
+      since_ = now;
+      return true;
+    }
+    const double timeout = SpinTimeout();
+    if (std::chrono::duration<double>(now - since_).count() < timeout) return true;
+    std::string seconds = std::to_string(timeout);
+    seconds.erase(seconds.find_last_not_of('0') + 1);
+    if (seconds.back() == '.') seconds.pop_back();
+    launch_.Fail("no block finished for " + seconds +
+                 " s while all threads spin. If they make progress, set "
+                 "JAX_RAWCUDA_CPU_TIMEOUT to more seconds.");
+    return false;
+  }
+
+  BlockQueue& queue_;
+  LaunchState& launch_;
+  uint64_t begin_ = 0, end_ = 0;  // of the chunk in hand
+  std::vector<std::unique_ptr<Block>> free_;
+  std::deque<std::unique_ptr<Block>> parked_;
+  uint64_t parked_limit_ = UINT64_MAX;
+
+  bool spinning_ = false;
+  uint64_t rounds_ = 0;  // runs of blocks since the last progress
+  uint64_t seen_progress_ = 0;
+  Clock::time_point since_;  // when all threads began to spin
+};
+
+BlockQueue::BlockQueue(const HostKernel& kernel, const void* params,
+                       const Extents& grid, const Extents& block,
+                       uint32_t dynamic_shared, uint64_t threads, bool cooperative)
+    : launch(kernel, params, grid, block, dynamic_shared),
+      chunk_(std::clamp<uint64_t>(launch.block_count / (threads * kChunksPerThread), 1,
+                                  kLargestChunk)),
+      threads_(threads),
+      cooperative_(cooperative) {}
+
+void BlockQueue::Lead(const std::function<void()>& after_block) {
+  {
+    Worker(*this).Run(after_block);
+  }
+  active_.fetch_sub(1, std::memory_order_relaxed);
+  std::unique_lock<std::mutex> lock(mutex_);
+  closed_ = true;
+  idle_.wait(lock, [this] { return helpers_ == 0; });
+}
+
+void BlockQueue::Help() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_ || !HasFreshBlocks()) return;
+    ++helpers_;
+  }
+  active_.fetch_add(1, std::memory_order_relaxed);
+  {
+    Worker(*this).Run(nullptr);
+  }
+  active_.fetch_sub(1, std::memory_order_relaxed);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (--helpers_ == 0) idle_.notify_one();
+}
+
+}  // namespace jax_rawcuda
