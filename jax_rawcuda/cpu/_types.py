@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import struct
 
-LLVM_TYPES = {
-    "pred": "i1",
-    **dict.fromkeys(("b8", "u8", "s8"), "i8"),
-    **dict.fromkeys(("b16", "u16", "s16", "bf16"), "i16"),
-    **dict.fromkeys(("b32", "u32", "s32", "bf16x2", "tf32"), "i32"),
-    **dict.fromkeys(("b64", "u64", "s64"), "i64"),
-    "b128": "i128",
-    "f16": "half",
-    "f32": "float",
-    "f64": "double",
-    "f16x2": "<2 x half>",
-    "f32x2": "<2 x float>",
-    "u16x2": "<2 x i16>",
-    "s16x2": "<2 x i16>",
-}
+from .._errors import UnsupportedError
+
+
+class _Types(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        raise UnsupportedError(f"type .{key} is not available on the CPU")
+
+
+LLVM_TYPES = _Types(
+    {
+        "pred": "i1",
+        **dict.fromkeys(("b8", "u8", "s8"), "i8"),
+        **dict.fromkeys(("b16", "u16", "s16", "bf16"), "i16"),
+        **dict.fromkeys(("b32", "u32", "s32", "bf16x2", "tf32"), "i32"),
+        **dict.fromkeys(("b64", "u64", "s64"), "i64"),
+        "b128": "i128",
+        "f16": "half",
+        "f32": "float",
+        "f64": "double",
+        "f16x2": "<2 x half>",
+        "f32x2": "<2 x float>",
+        "u16x2": "<2 x i16>",
+        "s16x2": "<2 x i16>",
+    }
+)
 WIDTHS = {
     "i1": 1,
     "i8": 8,

@@ -64,13 +64,14 @@ def cut_loops(graph: Graph) -> None:
     if not candidates:
         return
     known = strides(graph)
+    in_row = strides(graph, rows=True)
     chosen: list[Loop] = []
     for blocks in candidates:
         loops = nest(graph, blocks)
         if (
             loops
             and all(_in_step(graph, loop, known) for loop in loops)
-            and _streams(graph, loops[0], known)
+            and _streams(graph, loops[0], in_row)
         ):
             chosen += loops
     for loop in chosen:

@@ -120,20 +120,28 @@ class Emitter(ValueWriter):
 
     def emit(self, inst: Instruction) -> None:
         """Emits one instruction, under its predicate."""
-        add = self.state.opcodes.get(inst.opcode)
-        if add is None:
-            raise self.unsupported(inst)
         if inst.predicate is None:
-            add(self, inst)
+            self._add(inst)
             return
         guard = self.get(Register(inst.predicate), "i1")
         then, end = self.new_label("then"), self.new_label("end")
         targets = (end, then) if inst.negated else (then, end)
         self.branch_if(guard, *targets)
         self.label(then)
-        add(self, inst)
+        self._add(inst)
         self.branch(end)
         self.label(end)
+
+    def _add(self, inst: Instruction) -> None:
+        add = self.state.opcodes.get(inst.opcode)
+        if add is None:
+            raise self.unsupported(inst)
+        try:
+            add(self, inst)
+        except UnsupportedError as error:
+            if str(error).startswith("instruction "):
+                raise
+            raise self.unsupported(inst, str(error)) from None
 
     def site(self, inst: Instruction) -> int:
         """Returns a new fault site, which messages show as the instruction."""

@@ -1,4 +1,4 @@
-"""Inlining of device functions that synchronise into their caller."""
+"""Inlining of device functions that synchronise or exit into their caller."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Mapper = Callable[[Operand], Operand]
 
 @dataclass
 class Flat:
-    """A kernel in which no call synchronises.
+    """A kernel in which no call synchronises or exits.
 
     Attributes:
       statements: Instructions and labels.
@@ -47,13 +47,18 @@ class Flat:
     targets: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def synchronising(module: Module, names: list[str]) -> set[str]:
-    """Returns the functions that contain a sync point, or call one that does."""
+def must_inline(module: Module, names: list[str]) -> set[str]:
+    """Returns the functions that synchronise or exit, or call one that does."""
     found = set()
     for name in names:
-        statements = module.functions[name].body.statements
-        if any(isinstance(s, Instruction) and syncs.is_sync(s) for s in statements):
-            found.add(name)
+        trapped = False
+        for statement in module.functions[name].body.statements:
+            if isinstance(statement, Instruction):
+                # Compilers write `trap; exit;`, and `trap` ends the thread by itself.
+                exits = statement.opcode == "exit" and not trapped
+                if exits or syncs.is_sync(statement):
+                    found.add(name)
+                trapped = statement.opcode == "trap"
     return callers(module, names, found)
 
 
@@ -111,8 +116,8 @@ class _Inliner:
     def _expand(self, inst: Instruction, name: str, stack: tuple[str, ...]) -> None:
         if name in stack:
             raise UnsupportedError(
-                f"instruction {inst}: recursive device function {name} with a barrier "
-                "or warp operation inside is not available on the CPU"
+                f"instruction {inst}: a recursive device function ({name}) with a "
+                "barrier or warp operation inside is not available on the CPU"
             )
         flat, function = self._flat, self._module.functions[name]
         self._count += 1

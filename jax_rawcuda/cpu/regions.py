@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from ._abi import CONTEXT, EXITED
 from .cfg import Spend, Suspend, point_registers, uses_and_definitions
+from .device import end_block, stack_variable
 from .emitter import Emitter
-from .functions import end_block, stack_variable
 from .ir import INVARIANT, PARALLEL, ModuleState
 from .layout import KernelLayout
 from .operands import Memory, Operand, Symbol

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from .._errors import UnsupportedError
 from . import cuts
 from .cfg import Suspend, build
+from .device import FunctionEmitter
 from .fold import fold_sync_operands
-from .functions import FunctionEmitter, parse_call
-from .inline import callers, flatten, synchronising
+from .functions import parse_call
+from .inline import callers, flatten, must_inline
 from .ir import ModuleState
 from .layout import KernelLayout
 from .operands import Instruction, Symbol
-from .ops import OPCODES
+from .ops.table import OPCODES
 from .ptx import Function, Module, parse
 from .regions import RegionEmitter
 from .variables import Variables, round_up
@@ -61,7 +62,7 @@ def translate(ptx: str, kernel: str) -> Translation:
             f"{kernel}: the PTX has no such kernel. It has: {', '.join(names)}."
         )
     reachable = module.reachable(kernel)
-    inlined = synchronising(module, reachable)
+    inlined = must_inline(module, reachable)
     state = ModuleState(
         variables=Variables(module, reachable),
         opcodes=OPCODES,

@@ -29,9 +29,14 @@ _COPIES = frozenset({"mov", "cvt", "cvta"})
 _FROM_MEMORY = frozenset({"ld", "ldu", "atom", "call", "mbarrier", "isspacep"})
 
 
-def strides(graph: Graph) -> Strides:
-    """Returns the stride of every register that varies; the others are uniform."""
-    found: Strides = {}
+def strides(graph: Graph, *, rows: bool = False) -> Strides:
+    """Returns the stride of every register; those missing are uniform.
+
+    Args:
+      graph: The kernel.
+      rows: Compare only threads of one row, with equal `threadIdx.y` and `.z`.
+    """
+    found: Strides = {"%tid.y": 0, "%tid.z": 0} if rows else {}
     written = {name for name, _ in _definitions(graph, found, frozenset())}
     changed = True
     while changed:
@@ -52,6 +57,8 @@ def stride_of(operand: Operand, known: Strides) -> int:
         case Special(name):
             if name == "%tid.x":
                 return 1
+            if name in known:
+                return known[name]
             if name.startswith(special.THREAD_DEPENDENT):
                 return IRREGULAR
             return DATA if special.is_clock(name) else 0
