@@ -1,0 +1,1 @@
+"""PTX instructions as LLVM IR, one module per family; `table` merges them."""

@@ -1,0 +1,96 @@
+"""Calls and traps. Branches and returns belong to the control-flow graph."""
+
+from __future__ import annotations
+
+from ..emitter import Emitter, Pointer
+from ..functions import Call, call_device, parse_call
+from ..operands import Instruction, Symbol
+from ._common import Handler
+
+# Functions of the C library that may be called: name -> number of arguments. Names end
+# in f for float; the others take double.
+_UNARY = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh"),
+    *("erf", "erfc", "exp", "exp2", "expm1", "fabs", "floor", "lgamma", "log", "log10"),
+    *("log1p", "log2", "logb", "nearbyint", "rint", "round", "sin", "sinh", "sqrt"),
+    *("tan", "tanh", "tgamma", "trunc"),
+)
+_BINARY = (
+    *("atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot", "nextafter"),
+    *("pow", "remainder"),
+)
+_LIBM = {
+    name + suffix: (count, kind)
+    for names, count in ((_UNARY, 1), (_BINARY, 2), (("fma",), 3))
+    for name in names
+    for suffix, kind in (("f", "float"), ("", "double"))
+}
+
+
+def _argument(em: Emitter, call: Call, index: int, kind: str) -> tuple[str, str]:
+    pointer = Pointer(em.private_pointer(call.parameters[index]), private=True)
+    return kind, em.load(kind, pointer, 1)
+
+
+def _return(em: Emitter, call: Call, kind: str, value: str) -> None:
+    if call.results:
+        pointer = Pointer(em.private_pointer(call.results[0]), private=True)
+        em.store(kind, value, pointer, 1)
+
+
+def _vprintf(em: Emitter, call: Call) -> None:
+    arguments = [_argument(em, call, index, "i64") for index in range(2)]
+    count = em.intrinsic("jrc_vprintf", "i32", ("ptr", "%ctx"), *arguments)
+    _return(em, call, "i32", count)
+
+
+def _assertfail(em: Emitter, call: Call) -> None:
+    message, file, function = (_argument(em, call, i, "i64") for i in (0, 1, 3))
+    line = _argument(em, call, 2, "i32")
+    where = ("ptr", "%ctx"), ("i32", em.thread)
+    em.intrinsic("jrc_assertfail", "void", *where, message, file, line, function)
+    em.end_thread()
+
+
+def _malloc(em: Emitter, call: Call) -> None:
+    address = em.intrinsic("jrc_malloc", "i64", _argument(em, call, 0, "i64"))
+    _return(em, call, "i64", address)
+
+
+def _free(em: Emitter, call: Call) -> None:
+    em.intrinsic("jrc_free", "void", _argument(em, call, 0, "i64"))
+
+
+_EXTERNAL = {
+    "vprintf": _vprintf,
+    "__assertfail": _assertfail,
+    "malloc": _malloc,
+    "free": _free,
+}
+
+
+def _call(em: Emitter, inst: Instruction) -> None:
+    call = parse_call(inst)
+    target = call.target
+    if not isinstance(target, Symbol) or not em.state.variables.is_external(
+        target.name
+    ):
+        call_device(em, call)
+        return
+    if (handler := _EXTERNAL.get(target.name)) is not None:
+        handler(em, call)
+    elif (function := _LIBM.get(target.name)) is not None:
+        count, kind = function
+        arguments = [_argument(em, call, index, kind) for index in range(count)]
+        _return(em, call, kind, em.intrinsic(target.name, kind, *arguments))
+    else:
+        raise em.unsupported(inst, f"no host function stands for {target.name}")
+
+
+def _trap(em: Emitter, inst: Instruction) -> None:
+    site = ("i32", str(em.site(inst)))
+    em.intrinsic("jrc_trap", "void", ("ptr", "%ctx"), ("i32", em.thread), site)
+    em.end_thread()
+
+
+OPCODES: dict[str, Handler] = {"call": _call, "trap": _trap}

@@ -1,0 +1,39 @@
+"""Instructions that cannot run on a CPU, with advice."""
+
+from __future__ import annotations
+
+from ..emitter import Emitter
+from ..operands import Instruction
+from ._common import Handler
+
+_TEXTURE = "textures and surfaces are not available on the CPU; read global memory"
+_TENSOR_CORE = (
+    "warpgroup and fifth-generation tensor-core instructions are not available on the "
+    "CPU; guard them with __CUDA_ARCH__ and give an mma.sync or scalar path"
+)
+_VIDEO = "video instructions are not available on the CPU; use plain integer arithmetic"
+_WHY = {
+    **dict.fromkeys(
+        ("tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"), _TEXTURE
+    ),
+    **dict.fromkeys(("wgmma", "tcgen05"), _TENSOR_CORE),
+    **dict.fromkeys(
+        (f"v{name}{lanes}" for name in ("add", "sub", "absdiff", "min", "max", "set")
+         for lanes in ("", "2", "4")),
+        _VIDEO,
+    ),
+    **dict.fromkeys(("vavrg2", "vavrg4", "vmad", "vshl", "vshr"), _VIDEO),
+    "multimem": "multicast memory is not available on the CPU",
+    "tensormap": "tensor maps are not available on the CPU",
+    "clusterlaunchcontrol": "clusters of blocks do not run on the CPU",
+    "alloca": "dynamic stack allocation is not available on the CPU",
+    "stacksave": "dynamic stack allocation is not available on the CPU",
+    "stackrestore": "dynamic stack allocation is not available on the CPU",
+}  # fmt: skip
+
+
+def _refuse(em: Emitter, inst: Instruction) -> None:
+    raise em.unsupported(inst, _WHY[inst.opcode])
+
+
+OPCODES: dict[str, Handler] = dict.fromkeys(_WHY, _refuse)
