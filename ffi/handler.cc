@@ -140,7 +140,7 @@ ffi::Error ForEachBuffer(const Plan& plan, const ffi::RemainingArgs& operands,
     take(buffer->untyped_data(), bytes);
   }
   for (size_t i = 0; i < n_results; ++i) {
-    const auto buffer = results.get<ffi::AnyBuffer>(i);
+    ffi::ErrorOr<ffi::Result<ffi::AnyBuffer>> buffer = results.get<ffi::AnyBuffer>(i);
     if (buffer.has_error()) return buffer.error();
     const size_t bytes = (*buffer)->size_bytes();
     if (bytes < plan.result_extents[i]) {

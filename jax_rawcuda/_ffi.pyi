@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from jax_rawcuda.cpu import HostKernel
+from jax_rawcuda.cpu.jit import HostKernel
 
 API_VERSION: tuple[int, int]
 

@@ -14,10 +14,10 @@ import jax
 from jax_rawcuda import _ffi
 
 if TYPE_CHECKING:
-    from jax_rawcuda.cpu import HostKernel
+    from jax_rawcuda.cpu.jit import HostKernel
 
-# The version is that of the attributes. XLA refuses a second handler under one name, and
-# a saved program finds its handler by it.
+# The version is that of the attributes. A saved program finds its handler by the name,
+# and XLA refuses a second handler under it.
 TARGET = "jax_rawcuda_session_v1"
 SYNC_TARGET = "jax_rawcuda_session_sync_v1"  # XLA never records it in a CUDA graph
 
@@ -57,7 +57,7 @@ def _register_handlers() -> None:
 
 def _check_version() -> None:
     # JAX queues registrations. A handler that XLA refuses would fail only when the
-    # backend starts, and keep the CPU backend, or JAX's own CUDA handlers, from working.
+    # backend starts, and take the CPU backend or JAX's own CUDA handlers with it.
     running = xla_ffi_version()
     if running >= _ffi.API_VERSION:
         return

@@ -1,0 +1,406 @@
+"""The extension on its own: registration, decoding, and plans without kernels."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import textwrap
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from _plan_bytes import (
+    CUBIN,
+    HOST_PTX,
+    batch_axis,
+    call,
+    copy,
+    encode,
+    fill,
+    function,
+    launch,
+    operand,
+    pointer,
+    result,
+    scalar,
+    synchronize,
+    u8,
+    u32,
+)
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from jax_rawcuda import _ffi, _registration
+
+F32 = jnp.float32
+
+
+def shape(*dimensions: int, dtype=F32) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(dimensions, dtype)
+
+
+def saxpy_plan(**geometry):
+    """A plan that uses every section of the format."""
+    arguments = [pointer(operand(0)), pointer(result(0)), scalar(b"\0\0\0\0")]
+    parameters = [("x", 8), ("out", 8), ("n", 4)]
+    return encode(
+        [
+            launch(0, geometry.pop("arguments", arguments), **geometry),
+            copy(result(0, 4), operand(0), 8),
+            fill(result(1), 8, 4, 7),
+            synchronize(),
+        ],
+        name="saxpy",
+        operands=[16],
+        results=[16, 8],
+        batch=[batch_axis(3, 16, 16, 8)],
+        images=[(HOST_PTX, b"image")],
+        functions=[function("saxpy", parameters)],
+    )
+
+
+def message_id(value) -> str:
+    return value if isinstance(value, str) else "-"
+
+
+def check(encoded) -> str:
+    return _ffi.check_plan(encoded.plan, encoded.images)
+
+
+def test_a_valid_plan_is_accepted():
+    assert check(saxpy_plan()) == ""
+    assert check(encode()) == ""
+
+
+@pytest.mark.parametrize(
+    ("geometry", "message"),
+    [
+        ({"grid": (1, 65536, 1)}, r"grid=\(1, 65536, 1\)"),
+        ({"block": (0, 1, 1)}, r"block=\(0, 1, 1\)"),
+        ({"block": (32, 32, 2)}, r"block=\(32, 32, 2\)"),
+        ({"block": (1, 1, 65)}, r"block=\(1, 1, 65\)"),
+        ({"grid": (3, 1, 1), "cluster": (2, 1, 1)}, r"cluster=\(2, 1, 1\)"),
+        ({"grid": (32, 1, 1), "cluster": (32, 1, 1)}, r"cluster=\(32, 1, 1\)"),
+        ({"cluster": (1, 0, 1)}, r"cluster=\(1, 0, 1\)"),
+        ({"shared_mem_bytes": 2**31}, "shared memory"),
+        ({"flags": 4}, "flags 4"),
+        ({"arguments": []}, "0 arguments; it has 3 parameters"),
+    ],
+    ids=message_id,
+)
+def test_geometry_out_of_range_is_refused(geometry, message):
+    with pytest.raises(AssertionError, match=message):
+        assert check(saxpy_plan(**geometry)) == ""
+    assert check(saxpy_plan(**geometry)).startswith("saxpy: malformed plan: command 0")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([pointer(operand(1)), pointer(result(0)), scalar(b"1234")], "operand 1 of 1"),
+        ([pointer(operand(0, 17)), pointer(result(0)), scalar(b"1234")], "offset 17"),
+        ([pointer(operand(0)), pointer(result(2)), scalar(b"1234")], "result 2 of 2"),
+        ([pointer(operand(0)), pointer(result(0)), scalar(b"123")], "'n' has 4 bytes"),
+        ([pointer(operand(0)), scalar(b"1234"), scalar(b"1234")], "'out' has 8 bytes"),
+        ([u8(2) + u32(0), scalar(b"1234"), scalar(b"1234")], "argument kind 2"),
+    ],
+    ids=message_id,
+)
+def test_wrong_arguments_are_refused(arguments, message):
+    assert message in check(saxpy_plan(arguments=arguments))
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (copy(result(0), operand(0), 17), "takes 17 bytes at offset 0 of result 0"),
+        (copy(result(0), operand(0, 8), 9), "takes 9 bytes at offset 8 of operand 0"),
+        (copy(result(0), operand(0, 2**63), 8), "at offset 9223372036854775808"),
+        (copy(operand(0), result(0), 4), "writes to operand 0"),
+        (copy(result(0, 4), result(0), 8), "overlapping"),
+        (fill(result(0), 16, 3, 0), "width 3"),
+        (fill(result(0), 15, 4, 0), "misaligned"),
+        (fill(result(0, 2), 4, 4, 0), "misaligned"),
+        (fill(result(0), 16, 2, 65536), "wider"),
+        (u8(9), "tag 9"),
+        (u8(2), "cut short"),
+    ],
+    ids=message_id,
+)
+def test_commands_out_of_range_are_refused(command, message):
+    assert message in check(encode([command], operands=[16], results=[16]))
+
+
+@pytest.mark.parametrize(
+    ("encoded", "message"),
+    [
+        (encode(operands=[1] * 1025), "the limit is 1024"),
+        (encode(batch=[batch_axis(1)] * 17), "17 batch axes"),
+        (encode(batch=[batch_axis(2**20)] * 2), "batch elements"),
+        (encode(operands=[1], batch=[batch_axis(3, 2**63)]), "address space"),
+        (encode(images=[(4, b"")]), "kind 4"),
+        (encode(functions=[function("k", [])]), "image 0 of 0"),
+        (encode(images=[(1, b"")], functions=[function("k", [("a", 0)])]), "empty"),
+        (encode(images=[(1, b"")], functions=[function("k", [("a", 32765)])]), "32764"),
+        (encode(name=b"\xff"), "not UTF-8"),
+    ],
+    ids=message_id,
+)
+def test_sections_out_of_range_are_refused(encoded, message):
+    assert message in check(encoded)
+
+
+def test_images_outside_of_their_attribute_are_refused():
+    encoded = saxpy_plan()
+    assert "image 0 ends after" in _ffi.check_plan(encoded.plan, encoded.images[:-1])
+
+
+def test_every_truncation_is_refused():
+    plan, images = saxpy_plan().plan, saxpy_plan().images
+    for length in range(len(plan)):
+        assert _ffi.check_plan(plan[:length], images) != ""
+    assert "follow the last command" in _ffi.check_plan(plan + b"\0", images)
+
+
+VALID = saxpy_plan()
+EDITS = st.lists(
+    st.tuples(st.integers(0, len(VALID.plan) - 1), st.binary(min_size=1, max_size=8)),
+    max_size=4,
+)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(edits=EDITS, cut=st.integers(0, len(VALID.plan)), tail=st.binary(max_size=8))
+@example(edits=[(0, b"x")], cut=len(VALID.plan), tail=b"")
+def test_mutated_plans_never_crash(edits, cut, tail):
+    plan = bytearray(VALID.plan)
+    for position, data in edits:
+        plan[position : position + len(data)] = data
+    assert isinstance(_ffi.check_plan(bytes(plan[:cut]) + tail, VALID.images), str)
+
+
+@settings(max_examples=200, deadline=None)
+@given(plan=st.binary(max_size=200))
+def test_random_plans_never_crash(plan):
+    assert _ffi.check_plan(b"JRC1" + plan, b"") != "" or len(plan) >= 28
+
+
+def test_registration_happens_once():
+    _registration.register()
+    _registration.register()
+    _registration._register_handlers()  # what a second process-wide copy would do
+    threads = [threading.Thread(target=_registration.register) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_an_older_jaxlib_is_refused_before_anything_is_queued(monkeypatch):
+    monkeypatch.setattr(_registration, "_registered", False)
+    monkeypatch.setattr(_registration, "xla_ffi_version", lambda: (0, 1))
+    monkeypatch.setattr(_ffi, "handlers", lambda: pytest.fail("registered"))
+    with pytest.raises(ImportError, match=r"has 0\.1\. Upgrade jax and jaxlib"):
+        _registration.register()
+
+
+def test_registration_before_the_backend_starts():
+    program = """
+        import jax, jax_rawcuda
+        from jax_rawcuda import _registration
+        _registration.register()
+        print(jax.numpy.arange(3).sum())
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "3", done.stderr
+
+
+def test_copy_and_fill():
+    encoded = encode(
+        [
+            fill(result(0), 16, 4, 0x3F800000),
+            copy(result(0, 4), operand(0, 8), 8),
+            fill(result(1), 3, 1, 0xAB),
+            fill(result(1, 4), 4, 2, 0x1234),
+            synchronize(),
+        ],
+        operands=[16],
+        results=[16, 8],
+    )
+    out = [shape(4), shape(8, dtype=jnp.uint8)]
+    a, b = jax.jit(lambda x: call(encoded, out, x))(jnp.arange(4, dtype=F32))
+    np.testing.assert_array_equal(a, [1, 2, 3, 1])
+    np.testing.assert_array_equal(b[:3], [0xAB] * 3)
+    np.testing.assert_array_equal(b[4:], [0x34, 0x12] * 2)
+
+
+def test_batch_axes_step_by_their_strides():
+    # Result (i, j) = operand 0 (i) followed by operand 1 (j); both one float each.
+    encoded = encode(
+        [copy(result(0), operand(0), 4), copy(result(0, 4), operand(1), 4)],
+        operands=[4, 4],
+        results=[8],
+        batch=[batch_axis(3, 4, 0, 16), batch_axis(2, 0, 4, 8)],
+    )
+    x, y = jnp.arange(3, dtype=F32), 10 + jnp.arange(2, dtype=F32)
+    got = jax.jit(lambda *xs: call(encoded, shape(3, 2, 2), *xs))(x, y)
+    want = [[[i, 10 + j] for j in range(2)] for i in range(3)]
+    np.testing.assert_array_equal(got, want)
+
+
+def test_an_empty_batch_does_nothing():
+    encoded = encode(
+        [copy(result(0), operand(0), 4)],
+        operands=[4],
+        results=[4],
+        batch=[batch_axis(0, 4, 4)],
+    )
+    got = jax.jit(lambda x: call(encoded, shape(2), x))(jnp.zeros(0, F32))
+    assert got.shape == (2,)
+
+
+def test_an_aliased_result_is_updated_in_place():
+    encoded = encode([fill(result(0), 4, 4, 0)], operands=[16], results=[16])
+    step = jax.jit(lambda x: call(encoded, shape(4), x, aliases={0: 0}))
+    x = jnp.arange(4, dtype=F32) + 1
+    np.testing.assert_array_equal(step(x), [0, 2, 3, 4])
+    np.testing.assert_array_equal(x, [1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("target", [_registration.TARGET, _registration.SYNC_TARGET])
+def test_both_targets_exist(target):
+    encoded = encode([fill(result(0), 4, 4, 0)], results=[4])
+    got = jax.jit(lambda: call(encoded, shape(1), target=target))()
+    np.testing.assert_array_equal(got, [0])
+
+
+def fails(encoded, results, *operands, match, **attributes):
+    _registration.register()
+    bound = jax.ffi.ffi_call(_registration.TARGET, results)
+    with pytest.raises(jax.errors.JaxRuntimeError, match=match):
+        jax.jit(lambda *xs: bound(*xs, **encoded.attributes | attributes))(*operands)
+
+
+def test_buffers_smaller_than_the_plan_are_refused():
+    x = jnp.zeros(2, F32)
+    encoded = encode(name="copy", operands=[8], results=[12])
+    match = "INVALID_ARGUMENT: copy: result 0 has 8 bytes; the plan needs 12"
+    fails(encoded, shape(2), x, match=match)
+    encoded = encode(name="copy", operands=[12], results=[8])
+    fails(encoded, shape(2), x, match="operand 0 has 8 bytes; the plan needs 12")
+    fails(encoded, shape(2), match="0 operands; the plan has 1")
+
+
+def test_a_newer_layout_is_refused():
+    match = "UNIMPLEMENTED: jax_rawcuda: .* layout 2; this version reads layout 1"
+    fails(encode(results=[4]), shape(1), match=match, abi=np.int64(2))
+
+
+def test_damaged_attributes_are_refused():
+    encoded = encode(results=[4], name="op")
+    fails(encoded, shape(1), match="does not begin with 'JRC1'", plan=b"zzzz")
+    fails(encoded, shape(1), match="attribute 'plan'", plan=np.int64(1))
+
+
+def test_a_damaged_image_is_refused():
+    encoded = encode(
+        results=[4],
+        images=[(HOST_PTX, b"damaged" * 50)],
+        functions=[function("k", [])],
+    )
+    zeros = bytes(len(encoded.images))
+    match = "op: module image 0: ValueError: the compressed image is damaged"
+    fails(encoded, shape(1), match=match, images=zeros)
+    other = encode(images=[(HOST_PTX, b"demaged" * 50)]).images
+    fails(encoded, shape(1), match="SHA-256 is not", images=other)
+
+
+def test_a_cubin_is_refused_on_the_cpu():
+    encoded = encode(
+        results=[4], images=[(CUBIN, b"elf")], functions=[function("k", [])]
+    )
+    fails(encoded, shape(1), match="UNIMPLEMENTED: op: kernel 'k' is a cubin")
+
+
+def test_an_image_is_inflated_once_and_dropped_with_its_executables():
+    jax.clear_caches()
+    encoded = encode(
+        [fill(result(0), 4, 4, 0)], results=[4], images=[(HOST_PTX, b"once")]
+    )
+
+    def twice():
+        return [call(encoded, shape(1)), call(encoded, shape(1, dtype=jnp.int32))]
+
+    before = _ffi.counters()
+    compiled = jax.jit(twice).lower().compile()
+    after = _ffi.counters()
+    assert after["instantiate"] - before["instantiate"] == 2
+    assert after["inflate"] - before["inflate"] == 1
+    assert after["images"] - before["images"] == 1
+    del compiled
+    jax.clear_caches()
+    gc.collect()
+    assert _ffi.counters()["images"] == before["images"]
+
+
+def test_a_hook_that_raises_becomes_an_error(monkeypatch):
+    def refuse(ptx, kernel):
+        raise NotImplementedError(f"{kernel}: {ptx.decode()}")
+
+    encoded = encode(
+        results=[4], images=[(HOST_PTX, b"wgmma")], functions=[function("k", [])]
+    )
+    _registration.register()
+    _ffi.set_hooks(_registration.inflate, refuse)
+    try:
+        match = "UNIMPLEMENTED: NotImplementedError: k: wgmma"
+        fails(encoded, shape(1), match=match)
+    finally:
+        _ffi.set_hooks(_registration.inflate, _registration.load_host_kernel)
+
+
+def test_threads_share_one_executable():
+    n = 1 << 16
+    encoded = encode(
+        [copy(result(0), operand(0), 4 * n)], operands=[4 * n], results=[4 * n]
+    )
+    step = jax.jit(lambda x: call(encoded, shape(n), x))
+    wrong: list[int] = []
+
+    def work(i: int) -> None:
+        for k in range(20):
+            x = jnp.full(n, i * 100 + k, F32)
+            if not bool((step(x) == x).all()):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_the_module_links_no_cuda_library():
+    listing = subprocess.run(
+        ["ldd", _ffi.__file__], capture_output=True, text=True, check=True
+    ).stdout
+    assert "cuda" not in listing
+    assert "nvrtc" not in listing
+
+
+def test_driver_status_is_text():
+    status = _ffi.driver_status()
+    assert status == "" or status.endswith((".", ")"))
+
+
+def test_host_symbols_are_addresses():
+    assert all(address > 0 for address in _ffi.host_symbols().values())
