@@ -1,4 +1,3 @@
-# NOTE for builder RECORD: the coordinator wrote and committed this file; program against it, do not rewrite it. (note goes away)
 """The bytes of a plan: attributes of the custom call. Read by ffi/plan.cc."""
 
 from __future__ import annotations
@@ -71,21 +70,6 @@ def encode(plan: Plan, platform: str) -> dict[str, object]:
         "images": blob,
         "digest": hashlib.sha256(text + blob).hexdigest(),
     }
-
-
-def inflate(stored: bytes, digest: bytes) -> bytes:
-    """Returns a stored image's raw bytes, checked.
-
-    Raises:
-      ValueError: The bytes are not what was stored.
-    """
-    try:
-        raw = zlib.decompress(stored)
-    except zlib.error as error:
-        raise ValueError(f"a module image is damaged: {error}") from error
-    if hashlib.sha256(raw).digest() != digest:
-        raise ValueError("a module image is damaged: its SHA-256 differs")
-    return raw
 
 
 @functools.lru_cache(maxsize=64)
