@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from .._demangle import demangle
 from .._errors import CompileError, ValidationError
-from .prelude import prelude_flags
+from .prelude import LARGE_HEADERS, prelude_flags
 from .toolchain import INCLUDE_DIR, Clang, cccl_include_dirs, find_clang
 
 ARCH = "sm_90"
@@ -182,7 +182,11 @@ def _flags(request: _Request, folder: str) -> tuple[str, ...]:
 
 
 def _prelude(clang: Clang, request: _Request) -> tuple[str, ...]:
-    return prelude_flags(clang, _language(request))
+    own = {name for name, _ in request.headers}
+    used = [
+        name for name in LARGE_HEADERS if name in request.source and name not in own
+    ]
+    return prelude_flags(clang, _language(request), used)
 
 
 def _with_probes(request: _Request) -> str:

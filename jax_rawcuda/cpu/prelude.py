@@ -1,4 +1,4 @@
-"""Our prelude header, precompiled: parsing it costs more than a small kernel does."""
+"""Our headers, precompiled: parsing them costs more than a small kernel does."""
 
 from __future__ import annotations
 
@@ -13,31 +13,38 @@ from pathlib import Path
 from .. import _cache
 from .toolchain import INCLUDE_DIR, Clang
 
-_HEADER = INCLUDE_DIR / "jrc_prelude.h"
+_PRELUDE = "jrc_prelude.h"
+# The headers worth precompiling when a source mentions them.
+LARGE_HEADERS = ("cuda_fp16.h", "cuda_bf16.h")
 
 
-def prelude_flags(clang: Clang, flags: Sequence[str]) -> tuple[str, ...]:
+def prelude_flags(
+    clang: Clang, flags: Sequence[str], headers: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Returns the flags that include the prelude.
 
     Args:
       clang: The compiler.
       flags: All flags that change the language or the prelude's own macros.
+      headers: Those of `LARGE_HEADERS` that the source is going to include.
 
     Returns:
       Flags that name a precompiled prelude, or the header itself when clang could not
       precompile it.
     """
-    path = _precompiled(clang, tuple(flags))
+    path = _precompiled(clang, tuple(flags), (_PRELUDE, *headers))
     if path is None:
-        return "-include", str(_HEADER)
+        return "-include", _PRELUDE
     return "-Xclang", "-include-pch", "-Xclang", path
 
 
 @functools.lru_cache(maxsize=16)
-def _precompiled(clang: Clang, flags: tuple[str, ...]) -> str | None:
-    key = _cache.fingerprint(clang.fingerprint, _headers_digest(), *flags)
+def _precompiled(
+    clang: Clang, flags: tuple[str, ...], headers: tuple[str, ...]
+) -> str | None:
+    key = _cache.fingerprint(clang.fingerprint, _headers_digest(), *flags, *headers)
     try:
-        data = _cache.lookup("pch", key, lambda: _precompile(clang, flags))
+        data = _cache.lookup("pch", key, lambda: _precompile(clang, flags, headers))
         path = Path(_folder()) / f"{key[:32]}.pch"
         path.write_bytes(data)
     except OSError:
@@ -45,13 +52,16 @@ def _precompiled(clang: Clang, flags: tuple[str, ...]) -> str | None:
     return str(path)
 
 
-def _precompile(clang: Clang, flags: tuple[str, ...]) -> bytes:
+def _precompile(
+    clang: Clang, flags: tuple[str, ...], headers: tuple[str, ...]
+) -> bytes:
     path = Path(_folder()) / "new.pch"
     # Without time stamps a reinstalled package keeps its precompiled prelude: the key
     # holds the headers' content.
     emit = ("-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp")
     done = subprocess.run(
-        [*clang.command, *flags, *emit, "-o", str(path), str(_HEADER)],
+        [*clang.command, *flags, *emit, f"-I{INCLUDE_DIR}", "-o", str(path), "-"],
+        input="".join(f"#include <{name}>\n" for name in headers).encode(),
         capture_output=True,
         check=False,
         cwd=INCLUDE_DIR,
@@ -64,7 +74,7 @@ def _precompile(clang: Clang, flags: tuple[str, ...]) -> bytes:
 @functools.cache
 def _headers_digest() -> str:
     digest = hashlib.sha256(str(INCLUDE_DIR).encode())
-    for path in (_HEADER, *sorted((INCLUDE_DIR / "jrc").glob("*.h"))):
+    for path in sorted(INCLUDE_DIR.rglob("*.h")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
