@@ -1,0 +1,109 @@
+"""Sorts a kernel call's arguments by the parameters of the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ._dtypes import value_type
+from ._errors import SignatureError
+from ._signature import KernelSignature, Parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What each parameter of a kernel is for.
+
+    Attributes:
+      kernel: Name for messages.
+      parameters: All, in order.
+      outputs: Names of pointers that the call allocates.
+      in_out: Names of pointers that are read and written.
+      dimensions: Names of integer scalars that the shapes of the operands give.
+    """
+
+    kernel: str
+    parameters: tuple[Parameter, ...]
+    outputs: frozenset[str]
+    in_out: frozenset[str]
+    dimensions: frozenset[str]
+
+    @property
+    def operands(self) -> tuple[Parameter, ...]:
+        """Pointers that are passed in."""
+        return tuple(
+            p for p in self.parameters if p.is_pointer and p.name not in self.outputs
+        )
+
+    @property
+    def results(self) -> tuple[Parameter, ...]:
+        """Pointers that come back: outputs and in-out operands."""
+        written = self.outputs | self.in_out
+        return tuple(p for p in self.parameters if p.name in written)
+
+
+def roles_of(
+    signature: KernelSignature,
+    in_out: Sequence[str],
+    dimensions: frozenset[str],
+) -> Roles:
+    """Reads the roles off the parameter types: `const T*` in, `T*` out.
+
+    Raises:
+      SignatureError: `in_out` names something that is not a `T*`.
+    """
+    pointers = {p.name: p for p in signature.parameters if p.is_pointer}
+    for name in in_out:
+        if name not in pointers or pointers[name].const:
+            writable = ", ".join(n for n, p in pointers.items() if not p.const)
+            raise SignatureError(
+                f"{signature.kernel}: in_out names '{name}', which is no pointer that "
+                f"the kernel may write. Choose from: {writable or 'none'}."
+            )
+    outputs = frozenset(
+        n for n, p in pointers.items() if not p.const and n not in in_out
+    )
+    filled = frozenset(
+        p.name for p in signature.parameters if p.name in dimensions and _is_integer(p)
+    )
+    return Roles(
+        signature.kernel, signature.parameters, outputs, frozenset(in_out), filled
+    )
+
+
+def _is_integer(parameter: Parameter) -> bool:
+    value = None if parameter.is_pointer else value_type(parameter.type)
+    return value is not None and value.kind in ("int", "uint")
+
+
+def sort_arguments(
+    roles: Roles, args: Sequence[Any], keywords: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Names the arguments of a call.
+
+    Positional arguments follow the parameters, without the outputs and, when they are
+    left out, without the dimensions. Scalars may be given by keyword.
+
+    Raises:
+      SignatureError: An argument is missing, unknown or one too many.
+    """
+    scalars = {p.name for p in roles.parameters if not p.is_pointer}
+    if unknown := [k for k in keywords if k not in scalars]:
+        raise SignatureError(
+            f"{roles.kernel}: no scalar parameter is named '{unknown[0]}'. Choose from: "
+            f"{', '.join(sorted(scalars)) or 'none'}."
+        )
+    taken = roles.outputs | keywords.keys()
+    every = [p.name for p in roles.parameters if p.name not in taken]
+    needed = [name for name in every if name not in roles.dimensions]
+    for names in (needed, every):
+        if len(names) == len(args):
+            return {**dict(zip(names, args, strict=True)), **keywords}
+    optional = [name for name in every if name in roles.dimensions]
+    extra = f", optionally {', '.join(optional)}" if optional else ""
+    raise SignatureError(
+        f"{roles.kernel}: expected {len(needed)} operands "
+        f"({', '.join(needed)}{extra}), got {len(args)}. "
+        "Outputs are allocated for you and are not passed."
+    )

