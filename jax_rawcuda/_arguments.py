@@ -91,8 +91,8 @@ def sort_arguments(
     scalars = {p.name for p in roles.parameters if not p.is_pointer}
     if unknown := [k for k in keywords if k not in scalars]:
         raise SignatureError(
-            f"{roles.kernel}: no scalar parameter is named '{unknown[0]}'. Choose from: "
-            f"{', '.join(sorted(scalars)) or 'none'}."
+            f"{roles.kernel}: no scalar parameter is named '{unknown[0]}'. "
+            f"Choose from: {', '.join(sorted(scalars)) or 'none'}."
         )
     taken = roles.outputs | keywords.keys()
     every = [p.name for p in roles.parameters if p.name not in taken]

@@ -12,26 +12,16 @@ import jax
 import numpy as np
 
 from ._arguments import Roles, roles_of, sort_arguments
-from ._dtypes import c_type_of, element_type
-from ._errors import SignatureError, ValidationError
-from ._launch import LaunchConfig, ceil_div_grid, dim3
+from ._contract import Axes, Contract
+from ._dtypes import c_type_of
+from ._errors import ValidationError
+from ._launch import LaunchConfig
 from ._module import Function, Module, compile_nvrtc
 from ._nvrtc import NvrtcOptions
 from ._op import record
 from ._session import Session
-from ._shapes import (
-    Expression,
-    Shape,
-    ShapeSpec,
-    evaluate,
-    evaluate_shape,
-    parse_axes,
-    parse_shapes,
-    solve,
-)
 
 TemplateArgument = np.dtype | type | int | bool | str
-Axes = int | str | Sequence[int | str]
 
 
 def kernel(
@@ -91,7 +81,7 @@ def kernel(
     else:
         module = compile_nvrtc(source, options, name=name)
     names = (in_out,) if isinstance(in_out, str) else tuple(in_out)
-    contract = _Contract(
+    contract = Contract(
         name or "kernel", shapes, out, threads, block, launch, shared_mem_bytes
     )
     return Kernel(module, name, contract, template, names)
@@ -109,7 +99,7 @@ class Kernel:
         self,
         module: Module,
         name: str | None,
-        contract: _Contract,
+        contract: Contract,
         template: Callable[..., Any] | Sequence[TemplateArgument] | None,
         in_out: tuple[str, ...],
     ) -> None:
@@ -191,135 +181,6 @@ class Kernel:
         session.launch(function, config, *arguments)
         results = tuple(named[p.name] for p in roles.results)
         return results[0] if len(results) == 1 else results
-
-
-class _Contract:
-    """What the user declared about shapes and geometry, parsed once."""
-
-    def __init__(
-        self,
-        owner: str,
-        shapes: str | None,
-        out: Any,
-        threads: Axes | None,
-        block: int | Sequence[int],
-        launch: Callable[..., LaunchConfig] | LaunchConfig | None,
-        shared_mem_bytes: int | str | Callable[..., int],
-    ) -> None:
-        self.owner = owner
-        if (threads is None) == (launch is None):
-            raise ValidationError(
-                f"{owner}: give either threads= (elements, divided by block=) or "
-                "launch= (a LaunchConfig, or a callable that returns one)."
-            )
-        if shapes is None and out is None:
-            raise ValidationError(
-                f'{owner}: the results need shapes="... -> ..." or out=.'
-            )
-        self.spec: ShapeSpec | None = None
-        if shapes is not None:
-            self.spec = parse_shapes(shapes, owner=owner)
-        self.out = out
-        self.threads = None if threads is None else _axes(owner, "threads", threads)
-        self.block = dim3(owner, "block", block)
-        self.launch = launch
-        self.shared: int | Expression | Callable[..., int] = (
-            _axes(owner, "shared_mem_bytes", shared_mem_bytes)[0]
-            if isinstance(shared_mem_bytes, str)
-            else shared_mem_bytes
-        )
-
-    @property
-    def dimensions(self) -> frozenset[str]:
-        return frozenset() if self.spec is None else self.spec.names
-
-    def sizes(
-        self, operands: Sequence[tuple[str, tuple[int, ...]]], given: Mapping[str, int]
-    ) -> dict[str, int]:
-        """Solves the dimensions; a scalar decides only what no operand fixes."""
-        if self.spec is None:
-            return dict(given)
-        if len(operands) != len(self.spec.inputs):
-            raise SignatureError(
-                f'{self.owner}: shapes="{self.spec.text}" describes '
-                f"{len(self.spec.inputs)} operands; the kernel has {len(operands)} "
-                f"({', '.join(name for name, _ in operands)})."
-            )
-        fixed = frozenset[str]()
-        if self.spec.inputs:
-            axes = (axis for shape in self.spec.inputs for axis in shape)
-            fixed = ShapeSpec("", (tuple(axes),), ()).names
-        known = {name: size for name, size in given.items() if name not in fixed}
-        return solve(self.spec, operands, owner=self.owner, known=known)
-
-    def results(
-        self, outputs: Sequence[Any], sizes: Mapping[str, int], public: Sequence[Any]
-    ) -> list[jax.ShapeDtypeStruct]:
-        """Types of the allocated results."""
-        if self.out is not None:
-            out = self.out(*public) if callable(self.out) else self.out
-            types = jax.tree.leaves(out)
-        else:
-            spec = self.spec
-            shapes: tuple[Shape, ...] = () if spec is None else spec.outputs
-            types = [
-                jax.ShapeDtypeStruct(
-                    evaluate_shape(shape, sizes, owner=self.owner),
-                    self._element(parameter),
-                )
-                for parameter, shape in zip(outputs, shapes, strict=False)
-            ]
-            types += [None] * (len(shapes) - len(types))
-        if len(types) != len(outputs):
-            names = ", ".join(p.name for p in outputs)
-            raise SignatureError(
-                f"{self.owner}: {len(types)} results declared; the kernel writes "
-                f"{len(outputs)} ({names or 'none'}). Name pointers that are passed in "
-                "and written in in_out=."
-            )
-        return types
-
-    def _element(self, parameter: Any) -> np.dtype:
-        element = element_type(parameter.pointee)
-        if element is None:
-            raise SignatureError(
-                f"{self.owner}: result '{parameter.name}' is `{parameter.type}`, which "
-                "has no array dtype. Declare the results with out=."
-            )
-        return element.dtype
-
-    def config(self, sizes: Mapping[str, int], public: Sequence[Any]) -> LaunchConfig:
-        """The launch geometry of one call."""
-        if self.launch is not None:
-            config = self.launch(*public) if callable(self.launch) else self.launch
-            if not isinstance(config, LaunchConfig):
-                raise ValidationError(
-                    f"{self.owner}: launch returned {config!r}; it must return a "
-                    "LaunchConfig."
-                )
-            return config
-        extents = evaluate_shape(
-            self.threads or (), sizes, owner=f"{self.owner}: threads"
-        )
-        threads = (*extents, *(1,) * (3 - len(extents)))
-        shared = self.shared
-        if callable(shared):
-            shared = shared(*public)
-        elif not isinstance(shared, int):
-            shared = evaluate(shared, sizes, owner=f"{self.owner}: shared_mem_bytes")
-        grid = ceil_div_grid((threads[0], threads[1], threads[2]), self.block)
-        return LaunchConfig(grid, self.block, shared)
-
-
-def _axes(owner: str, what: str, axes: Axes) -> Shape:
-    text = axes
-    if not isinstance(text, str):
-        parts = [axes] if isinstance(axes, int) else axes
-        text = " ".join(f"({part})" for part in parts)  # type: ignore[union-attr]
-    parsed = parse_axes(text, owner=owner, what=what)
-    if len(parsed) > 3:
-        raise ValidationError(f"{owner}: {what} has {len(parsed)} axes; CUDA has 3.")
-    return parsed
 
 
 def _abstract(value: Any) -> Any:
