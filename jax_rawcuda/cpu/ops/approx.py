@@ -6,6 +6,7 @@ from ..emitter import Emitter
 from ..operands import Instruction
 from . import floats, halves, library
 from ._common import Handler, require
+from .rounding import NAN
 
 # 2^x for f32: x = n + f with |f| <= 1/2, a polynomial for 2^f, and n added to the
 # exponent's bits. Plain arithmetic, so that LLVM can vectorise it. Below -126 x is
@@ -48,7 +49,7 @@ define float @jrc.ex2.limit(float %x, float %value) {{
   %large = fcmp oge float %x, 128.0
   %r = select i1 %large, float 0x7FF0000000000000, float %value
   %nan = fcmp uno float %x, %x
-  %result = select i1 %nan, float {floats.NAN["f32"]}, float %r
+  %result = select i1 %nan, float {NAN["f32"]}, float %r
   ret float %result
 }}
 define float @jrc.ex2.ftz(float %x) {{

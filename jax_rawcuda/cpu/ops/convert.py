@@ -7,6 +7,7 @@ from ..emitter import Emitter
 from ..operands import Instruction, Operand
 from . import floats, halves, library
 from ._common import Handler, join, lanes, require
+from .rounding import DIRECTED, ROUNDINGS
 
 _INTEGERS = frozenset(f"{sign}{width}" for sign in "su" for width in (8, 16, 32, 64))
 _EIGHT_BITS = ("e4m3x2", "e5m2x2")
@@ -195,7 +196,7 @@ def _integer_to_float(em: Emitter, inst: Instruction, target: str, source: str) 
     kind, signed = LLVM_TYPES[source], is_signed(source)
     value = em.get(inst.operands[1], kind, signed)
     convert = "sitofp" if signed else "uitofp"
-    mode = inst.pick(*floats.ROUNDINGS)
+    mode = inst.pick(*ROUNDINGS)
     if target in ("f32", "f64") and mode in (None, "rn"):
         result = LLVM_TYPES[target]
         number = em.op(f"{convert} {kind} {value} to {result}")
@@ -234,7 +235,7 @@ def _write_rounded(
     em: Emitter, inst: Instruction, target: str, value: str, mode: str | None
 ) -> None:
     """Rounds a double to a smaller type and writes it."""
-    directed = mode in floats.DIRECTED
+    directed = mode in DIRECTED
     if target == "f32":
         if directed:
             bits = library.invoke(em, f"jrc.round.{mode}.f32", value, "0.0")
@@ -279,8 +280,8 @@ def _between_floats(em: Emitter, inst: Instruction, target: str, source: str) ->
     if (mode := inst.pick(*_INTEGRAL)) is not None:
         name = f"llvm.{_INTEGRAL[mode]}.{SUFFIXES[kind]}"
         value = em.intrinsic(name, kind, (kind, value))
-    mode = inst.pick(*floats.ROUNDINGS)
-    if target in halves.TYPES and kind == "float" and mode not in floats.DIRECTED:
+    mode = inst.pick(*ROUNDINGS)
+    if target in halves.TYPES and kind == "float" and mode not in DIRECTED:
         bits = library.invoke(em, f"jrc.narrow.{target}", value)
         _write_half(em, inst, target, bits)
     elif kind == LLVM_TYPES[target]:
@@ -296,7 +297,7 @@ def _between_floats(em: Emitter, inst: Instruction, target: str, source: str) ->
 
 def _to_pair(em: Emitter, inst: Instruction, target: str) -> None:
     """Converts two f32 to a pair; the first source becomes the upper half."""
-    mode = inst.pick(*floats.DIRECTED)
+    mode = inst.pick(*DIRECTED)
     parts = []
     for operand in (inst.operands[2], inst.operands[1]):
         _, value = _read_float(em, inst, operand, "f32")

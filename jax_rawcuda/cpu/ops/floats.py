@@ -9,16 +9,14 @@ from ..emitter import Emitter
 from ..operands import Instruction, Operand
 from . import library
 from ._common import Handler, join, lanes, require
+from .rounding import DIRECTED, NAN, ROUNDINGS
 
 TYPES = frozenset({"f32", "f64", "f32x2"})
-DIRECTED = ("rm", "rp", "rz")
-ROUNDINGS = ("rn", *DIRECTED)
 
 # Computes one lane: LLVM type and sources -> value of that type.
 Compute = Callable[[Emitter, str, list[str]], str]
 
 _SMALLEST_NORMAL = {"f32": "0x3810000000000000", "f64": "0x0010000000000000"}
-NAN = {"f32": "0x7FFFFFFFE0000000", "f64": "0x7FFFFFFFFFFFFFFF"}
 for _suffix, _type in (("f32", "float"), ("f64", "double")):
     library.add(f"""
 define {_type} @jrc.ftz.{_suffix}({_type} %x) {{

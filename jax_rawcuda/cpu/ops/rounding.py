@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from . import library
 
+DIRECTED = ("rm", "rp", "rz")
+ROUNDINGS = ("rn", *DIRECTED)
+# Canonical NaNs, as LLVM writes them.
+NAN = {"f32": "0x7FFFFFFFE0000000", "f64": "0x7FFFFFFFFFFFFFFF"}
 NAN_16 = 0x7FFF
-NAN_32 = "0x7FFFFFFFE0000000"  # the float with bits 0x7FFFFFFF, as LLVM writes it
 
 # Through a float rounded to odd, a double becomes a 16-bit float with one rounding.
 library.add(f"""
