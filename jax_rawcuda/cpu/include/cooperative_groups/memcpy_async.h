@@ -1,0 +1,25 @@
+// cooperative_groups/memcpy_async.h: the copy is spread over the group and done at
+// once.
+#pragma once
+#include "../cooperative_groups.h"
+
+namespace cooperative_groups {
+
+template <class Group, class To, class From>
+__device__ inline void memcpy_async(const Group& group, To* to, const From* from,
+                                    size_t bytes) {
+  char* target = (char*)to;
+  const char* origin = (const char*)from;
+  for (size_t i = group.thread_rank(); i < bytes; i += group.size())
+    target[i] = origin[i];
+}
+template <class Group>
+__device__ inline void wait(const Group& group) {
+  group.sync();
+}
+template <unsigned int Stages, class Group>
+__device__ inline void wait_prior(const Group& group) {
+  group.sync();
+}
+
+}  // namespace cooperative_groups

@@ -1,0 +1,104 @@
+// groups_grid.h: grid_group and cluster_group.
+#pragma once
+#pragma clang system_header
+#include "groups_block.h"
+
+namespace cooperative_groups {
+
+struct grid_group {
+  // A cooperative launch hands out zeroed memory for one counter.
+  __JRC_FN static unsigned int* __jrc_counter() {
+    unsigned int high, low;
+    asm("mov.b32 %0, %%envreg1;" : "=r"(high));
+    asm("mov.b32 %0, %%envreg2;" : "=r"(low));
+    return (unsigned int*)((unsigned long long)high << 32 | low);
+  }
+  __JRC_FN static bool is_valid() { return __jrc_counter() != nullptr; }
+  // The blocks of a round flip the counter's top bit together: block 0 adds what the
+  // others leave missing to 2^31.
+  static __device__ inline void sync() {
+    unsigned int* counter = __jrc_counter();
+    if (counter == nullptr) __trap();
+    __syncthreads();
+    if (__jrc_block_rank() == 0) {
+      __threadfence();
+      unsigned int mine = block_rank() == 0 ? 0x80000000u - (num_blocks() - 1) : 1u;
+      unsigned int old = atomicAdd(counter, mine);
+      while (((old ^ *(volatile unsigned int*)counter) & 0x80000000u) == 0) {
+      }
+      __threadfence();
+    }
+    __syncthreads();
+  }
+  __JRC_FN static unsigned long long thread_rank() {
+    return block_rank() * __jrc_block_size() + __jrc_block_rank();
+  }
+  __JRC_FN static unsigned long long block_rank() {
+    return ((unsigned long long)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x +
+           blockIdx.x;
+  }
+  __JRC_FN static unsigned long long num_blocks() {
+    return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
+  }
+  __JRC_FN static unsigned long long num_threads() {
+    return num_blocks() * __jrc_block_size();
+  }
+  __JRC_FN static unsigned long long size() { return num_threads(); }
+  __JRC_FN static dim3 group_dim() { return gridDim; }
+  __JRC_FN static dim3 dim_blocks() { return gridDim; }
+  __JRC_FN static dim3 block_index() { return blockIdx; }
+};
+__JRC_FN grid_group this_grid() { return {}; }
+
+#define __JRC_CLUSTER_REGISTER(NAME, REGISTER)             \
+  __JRC_FN static unsigned int NAME() {                    \
+    unsigned int r;                                        \
+    asm volatile("mov.u32 %0, %%" REGISTER ";" : "=r"(r)); \
+    return r;                                              \
+  }
+struct cluster_group {
+  struct arrival_token {};
+  __JRC_FN static void sync() {
+    asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+  }
+  __JRC_FN static arrival_token barrier_arrive() {
+    asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+    return {};
+  }
+  __JRC_FN static void barrier_wait() {
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+  }
+  __JRC_FN static void barrier_wait(arrival_token) { barrier_wait(); }
+  __JRC_CLUSTER_REGISTER(block_rank, "cluster_ctarank")
+  __JRC_CLUSTER_REGISTER(num_blocks, "cluster_nctarank")
+  __JRC_CLUSTER_REGISTER(__jrc_index_x, "cluster_ctaid.x")
+  __JRC_CLUSTER_REGISTER(__jrc_index_y, "cluster_ctaid.y")
+  __JRC_CLUSTER_REGISTER(__jrc_index_z, "cluster_ctaid.z")
+  __JRC_CLUSTER_REGISTER(__jrc_dim_x, "cluster_nctaid.x")
+  __JRC_CLUSTER_REGISTER(__jrc_dim_y, "cluster_nctaid.y")
+  __JRC_CLUSTER_REGISTER(__jrc_dim_z, "cluster_nctaid.z")
+  __JRC_FN static dim3 block_index() {
+    return dim3(__jrc_index_x(), __jrc_index_y(), __jrc_index_z());
+  }
+  __JRC_FN static dim3 dim_blocks() {
+    return dim3(__jrc_dim_x(), __jrc_dim_y(), __jrc_dim_z());
+  }
+  __JRC_FN static unsigned int num_threads() {
+    return num_blocks() * __jrc_block_size();
+  }
+  __JRC_FN static unsigned int size() { return num_threads(); }
+  __JRC_FN static unsigned int thread_rank() {
+    return block_rank() * __jrc_block_size() + __jrc_block_rank();
+  }
+  template <class T>
+  __JRC_FN static T* map_shared_rank(T* pointer, int rank) {
+    unsigned long long r;
+    asm volatile("mapa.u64 %0, %1, %2;" : "=l"(r) : "l"(pointer), "r"(rank));
+    return (T*)r;
+  }
+};
+#undef __JRC_CLUSTER_REGISTER
+__JRC_FN cluster_group this_cluster() { return {}; }
+
+}  // namespace cooperative_groups

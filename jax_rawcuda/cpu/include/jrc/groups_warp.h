@@ -1,0 +1,155 @@
+// groups_warp.h: groups inside one warp: tiles, coalesced threads, partitions.
+#pragma once
+#pragma clang system_header
+#include "groups_block.h"
+
+namespace cooperative_groups {
+
+// A value of any size travels as 32-bit words.
+template <class T, class Shuffle>
+__JRC_FN T __jrc_by_words(T value, Shuffle shuffle) {
+  const int count = (sizeof(T) + 3) / 4;
+  unsigned int words[count] = {};
+  __builtin_memcpy(words, &value, sizeof(T));
+  for (int i = 0; i < count; ++i) words[i] = shuffle(words[i]);
+  __builtin_memcpy(&value, words, sizeof(T));
+  return value;
+}
+
+// Members of a tile have consecutive lanes, so the shuffles' own segments serve.
+struct __jrc_tile {
+  unsigned int __jrc_width;
+
+  __JRC_FN unsigned int __jrc_first() const {
+    return __jrc_lane() & ~(__jrc_width - 1);
+  }
+  __JRC_FN unsigned int __jrc_mask() const {
+    return __jrc_width == 32 ? ~0u : ((1u << __jrc_width) - 1) << __jrc_first();
+  }
+  __JRC_FN void sync() const { __syncwarp(__jrc_mask()); }
+  __JRC_FN unsigned int thread_rank() const { return __jrc_lane() & (__jrc_width - 1); }
+  __JRC_FN unsigned int size() const { return __jrc_width; }
+  __JRC_FN unsigned int num_threads() const { return __jrc_width; }
+  __JRC_FN unsigned int meta_group_rank() const {
+    return __jrc_block_rank() / __jrc_width;
+  }
+  __JRC_FN unsigned int meta_group_size() const {
+    return (__jrc_block_size() + __jrc_width - 1) / __jrc_width;
+  }
+
+#define __JRC_TILE_SHUFFLE(NAME, FUNCTION)                                       \
+  template <class T>                                                             \
+  __JRC_FN T NAME(T v, int lane) const {                                         \
+    unsigned int mask = __jrc_mask(), width = __jrc_width;                       \
+    return __jrc_by_words(                                                       \
+        v, [=](unsigned int w) { return FUNCTION(mask, w, lane, (int)width); }); \
+  }
+  __JRC_TILE_SHUFFLE(shfl, __shfl_sync)
+  __JRC_TILE_SHUFFLE(shfl_xor, __shfl_xor_sync)
+  __JRC_TILE_SHUFFLE(shfl_up, __shfl_up_sync)
+  __JRC_TILE_SHUFFLE(shfl_down, __shfl_down_sync)
+#undef __JRC_TILE_SHUFFLE
+  __JRC_FN int any(int predicate) const { return __any_sync(__jrc_mask(), predicate); }
+  __JRC_FN int all(int predicate) const { return __all_sync(__jrc_mask(), predicate); }
+  __JRC_FN unsigned int ballot(int predicate) const {
+    return (__ballot_sync(__jrc_mask(), predicate) & __jrc_mask()) >> __jrc_first();
+  }
+  template <class T>
+  __JRC_FN unsigned int match_any(T v) const {
+    return __match_any_sync(__jrc_mask(), v) >> __jrc_first();
+  }
+  template <class T>
+  __JRC_FN unsigned int match_all(T v, int& predicate) const {
+    return __match_all_sync(__jrc_mask(), v, &predicate) >> __jrc_first();
+  }
+};
+
+template <unsigned int Size, class Parent = void>
+struct thread_block_tile : __jrc_tile {
+  static_assert(Size <= 32 && (Size & (Size - 1)) == 0,
+                "a tile has 1, 2, 4, 8, 16 or 32 threads here");
+  __JRC_FN thread_block_tile() : __jrc_tile{Size} {}
+  __JRC_FN static constexpr unsigned int size() { return Size; }
+  __JRC_FN static constexpr unsigned int num_threads() { return Size; }
+};
+
+// Any set of lanes; ranks count its members from the lowest lane.
+struct coalesced_group {
+  unsigned int __jrc_members;
+  unsigned int __jrc_meta_rank = 0, __jrc_meta_size = 1;
+
+  __JRC_FN unsigned int __jrc_mask() const { return __jrc_members; }
+  __JRC_FN unsigned int __jrc_lane_of(unsigned int rank) const {
+    unsigned int rest = __jrc_members;
+    for (unsigned int i = 0; i < rank; ++i) rest &= rest - 1;
+    return __ffs(rest) - 1;
+  }
+  __JRC_FN unsigned int __jrc_pack(unsigned int lanes) const {
+    unsigned int r = 0, rank = 0;
+    for (unsigned int m = __jrc_members; m; m &= m - 1, ++rank)
+      if (lanes & m & -m) r |= 1u << rank;
+    return r;
+  }
+  __JRC_FN void sync() const { __syncwarp(__jrc_members); }
+  __JRC_FN unsigned int thread_rank() const {
+    return __popc(__jrc_members & __jrc_lanes_below());
+  }
+  __JRC_FN unsigned int size() const { return __popc(__jrc_members); }
+  __JRC_FN unsigned int num_threads() const { return size(); }
+  __JRC_FN unsigned int meta_group_rank() const { return __jrc_meta_rank; }
+  __JRC_FN unsigned int meta_group_size() const { return __jrc_meta_size; }
+
+  template <class T>
+  __JRC_FN T shfl(T v, unsigned int rank) const {
+    unsigned int mask = __jrc_members, lane = __jrc_lane_of(rank % size());
+    return __jrc_by_words(
+        v, [=](unsigned int w) { return __shfl_sync(mask, w, (int)lane); });
+  }
+  template <class T>
+  __JRC_FN T shfl_up(T v, unsigned int delta) const {
+    unsigned int rank = thread_rank();
+    return shfl(v, rank >= delta ? rank - delta : rank);
+  }
+  template <class T>
+  __JRC_FN T shfl_down(T v, unsigned int delta) const {
+    unsigned int rank = thread_rank();
+    return shfl(v, rank + delta < size() ? rank + delta : rank);
+  }
+  __JRC_FN int any(int predicate) const { return __any_sync(__jrc_members, predicate); }
+  __JRC_FN int all(int predicate) const { return __all_sync(__jrc_members, predicate); }
+  __JRC_FN unsigned int ballot(int predicate) const {
+    return __jrc_pack(__ballot_sync(__jrc_members, predicate));
+  }
+  template <class T>
+  __JRC_FN unsigned int match_any(T v) const {
+    return __jrc_pack(__match_any_sync(__jrc_members, v));
+  }
+  template <class T>
+  __JRC_FN unsigned int match_all(T v, int& predicate) const {
+    return __jrc_pack(__match_all_sync(__jrc_members, v, &predicate));
+  }
+};
+__JRC_FN coalesced_group coalesced_threads() { return {__activemask()}; }
+
+template <unsigned int Size, class Parent>
+__JRC_FN thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
+  return {};
+}
+struct thread_group : __jrc_tile {
+  __JRC_FN thread_group(unsigned int size) : __jrc_tile{size} {}
+};
+template <class Parent>
+__JRC_FN thread_group tiled_partition(const Parent&, unsigned int size) {
+  return thread_group(size);
+}
+template <class Group>
+__JRC_FN coalesced_group labeled_partition(const Group& group, int label) {
+  return {__match_any_sync(group.__jrc_mask(), label)};
+}
+template <class Group>
+__JRC_FN coalesced_group binary_partition(const Group& group, bool label) {
+  unsigned int yes = __ballot_sync(group.__jrc_mask(), label);
+  return {label ? yes : group.__jrc_mask() & ~yes, label, 2};
+}
+
+}  // namespace cooperative_groups
