@@ -80,7 +80,14 @@ class Emitter(ValueWriter):
         if space.startswith("shared"):
             root = self.context("shared")
             return Pointer(self.op(f"getelementptr i8, ptr {root}, i64 {address}"))
-        return Pointer(self.generic(address), space in ("local", "param"))
+        private = space in ("local", "param")
+        if space == "generic":
+            private = self.has_stack_variables()
+        return Pointer(self.generic(address), private)
+
+    def has_stack_variables(self) -> bool:
+        """Whether a generic address may point to stack memory that threads reuse."""
+        return True
 
     def generic(self, address: str) -> str:
         """Returns the pointer of an i64 generic address."""

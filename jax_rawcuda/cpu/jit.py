@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 import threading
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from ._abi import ABI_VERSION
 from .translate import Translation, translate
 
 _OPTIMIZATION = 3
-_MISSING = re.compile(r"Symbols not found: \[ (.*?) \]")
+_DECLARED = re.compile(r'^declare .*?@"?([\w.$]+)"?\(', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ def load_kernel(ptx: str, kernel: str) -> HostKernel:
 _lock = threading.Lock()
 # Never dropped: compiled plans hold the addresses of the code.
 _kernels: dict[tuple[str, str], HostKernel] = {}
+_numbers = itertools.count()  # LLVM never frees the name of a library
 _toolchain: _Toolchain | None = None
 
 
@@ -85,10 +87,14 @@ def _link(translation: Translation, kernel: str) -> HostKernel:
     if _toolchain is None:
         _toolchain = _Toolchain()
     key = _cache.fingerprint(_toolchain.identity, translation.ir)
+    if missing := sorted(_toolchain.missing(translation.ir)):
+        raise UnsupportedError(
+            f"{kernel} is not available on the CPU: the host has no {missing[0]}"
+        )
     image = _cache.lookup(
         "host-object", key, lambda: _toolchain.compile(translation.ir)
     )
-    code = _toolchain.link(image, translation.regions, f"{kernel}.{len(_kernels)}")
+    code = _toolchain.link(image, translation.regions, f"{kernel}.{next(_numbers)}")
     return HostKernel(
         regions=tuple(code[name] for name in translation.regions),
         syncs=translation.syncs,
@@ -135,6 +141,12 @@ class _Toolchain:
         version = f"llvmlite {llvmlite.__version__}, ABI {ABI_VERSION}"
         self.identity = f"{version}, O{_OPTIMIZATION}, {cpu}, {features}"
 
+    def missing(self, ir: str) -> set[str]:
+        """Returns the functions that IR text calls and nobody provides."""
+        # LLVM names unresolved symbols on stderr only, so look before linking.
+        declared = {n for n in _DECLARED.findall(ir) if not n.startswith("llvm.")}
+        return declared.difference(self._symbols)
+
     def compile(self, ir: str) -> bytes:
         """Compiles IR text to a relocatable object."""
         llvm, machine = self._llvm, self._machine
@@ -159,14 +171,7 @@ class _Toolchain:
             builder.import_symbol(symbol, address)
         for symbol in exports:
             builder.export_symbol(symbol)
-        try:
-            return builder.link(self._jit, name)
-        except RuntimeError as error:
-            missing = _MISSING.search(str(error))
-            what = f"it calls {missing[1]}" if missing else str(error)
-            raise UnsupportedError(
-                f"{name.rpartition('.')[0]} is not available on the CPU: {what}"
-            ) from error
+        return builder.link(self._jit, name)
 
 
 def _host_symbols() -> dict[str, int]:

@@ -165,6 +165,13 @@ class RegionEmitter(Emitter):
         frame = self.op(f"add i64 {frame}, {layout.frame[name]}")
         return self.op(f"getelementptr i8, ptr {self.context('local')}, i64 {frame}")
 
+    def has_stack_variables(self) -> bool:
+        """Whether a local variable is on the stack, where the next thread reuses it."""
+        return any(
+            variable.space == "local" and name not in self._layout.frame
+            for name, variable in self._layout.variables.items()
+        )
+
     def parameter(self, operand: Operand, offset: int, llvm_type: str) -> str | None:
         """Loads part of a kernel parameter, once, before the thread loop."""
         match operand:
