@@ -1,4 +1,4 @@
-"""By-value kernel arguments: a Python or NumPy scalar becomes exact bytes, or an error."""
+"""By-value kernel arguments: the exact bytes of a scalar, or an error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ._dtypes import ValueType, value_type
+from ._dtypes import ValueType, c_type_of, value_type
 from ._errors import SignatureError, ValidationError
 from ._signature import Parameter
 
@@ -18,14 +18,14 @@ ScalarLike = bool | int | float | complex | np.generic | np.ndarray
 
 @dataclass(frozen=True, slots=True)
 class KernelArg:
-    """A by-value argument whose C type is chosen by the caller.
+    r"""A by-value argument whose C type is chosen by the caller.
 
     Attributes:
       kind: `i32`, `f16`, ..., or `bytes` for a struct.
       data: The argument's bytes.
 
     >>> KernelArg.u32(7).data
-    b'\\x07\\x00\\x00\\x00'
+    b'\x07\x00\x00\x00'
     """
 
     kind: str
@@ -196,7 +196,7 @@ def _convert(owner: str, c_type: str, target: ValueType, value: ScalarLike) -> b
         return _to_complex(owner, c_type, target, value)
     if isinstance(value, complex | np.complexfloating):
         raise SignatureError(f"{owner} is complex, but the parameter is `{c_type}`.")
-    return _to_float(owner, c_type, target.dtype, value).tobytes()
+    return bytes(_to_float(owner, c_type, target.dtype, value).tobytes())
 
 
 def _to_integer(owner: str, c_type: str, target: ValueType, value: ScalarLike) -> bytes:
@@ -207,16 +207,17 @@ def _to_integer(owner: str, c_type: str, target: ValueType, value: ScalarLike) -
             raise SignatureError(
                 f"{owner} is a float, but the parameter is `bool`. Pass True or False."
             )
-        number = float(value)  # type: ignore[arg-type]
+        number = float(value)
         if not math.isfinite(number) or number != math.floor(number):
             raise ValidationError(
                 f"{owner}={number!r} is not an integer, but the parameter is "
                 f"`{c_type}`. Convert it with int()."
             )
     low, high = _range(target)
-    if not low <= (whole := int(value)) <= high:  # type: ignore[arg-type]
+    if not low <= (whole := int(value)) <= high:
         raise ValidationError(
-            f"{owner}={_show(whole)} is outside `{c_type}`, which holds {low} to {high}."
+            f"{owner}={_show(whole)} is outside `{c_type}`, which holds {low} to "
+            f"{high}."
         )
     return whole.to_bytes(target.size, "little", signed=target.kind == "int")
 
@@ -240,7 +241,7 @@ def _to_float(owner: str, c_type: str, dtype: np.dtype, value: ScalarLike) -> An
     """Rounds only Python floats, which have no width of their own."""
     try:
         with np.errstate(all="ignore"):
-            result = dtype.type(value)  # type: ignore[arg-type]
+            result = dtype.type(value)
         exact = _equal(result, value)
     except OverflowError:
         result, exact = dtype.type(math.inf), False
@@ -253,12 +254,13 @@ def _to_float(owner: str, c_type: str, dtype: np.dtype, value: ScalarLike) -> An
         )
     if type(value) is not float:
         raise ValidationError(
-            f"{owner}={_show(value)} ({type(value).__name__}) is not exact in `{c_type}`. "
-            "Pass float(value) to round it."
+            f"{owner}={_show(value)} ({type(value).__name__}) is not exact in "
+            f"`{c_type}`. Pass float(value) to round it."
         )
     if float(result) == 0:
         raise ValidationError(
-            f"{owner}={_show(value)} rounds to 0 in `{c_type}`. Pass 0.0 if that is meant."
+            f"{owner}={_show(value)} rounds to 0 in `{c_type}`. Pass 0.0 if that is "
+            "meant."
         )
     return result
 
@@ -296,3 +298,12 @@ def _name(value: object) -> str:
     kind = type(value).__name__
     article = "an" if kind[0].lower() in "aeiou" else "a"
     return f"{article} {kind}"
+
+
+def pack_value(owner: str, dtype: np.dtype, value: object) -> bytes:
+    """Converts a number to one element of an array of `dtype`, exactly."""
+    c_type = c_type_of(dtype)
+    target = None if c_type is None else value_type(c_type)
+    if c_type is None or target is None:
+        raise SignatureError(f"{owner}: {dtype.name} has no C type to convert to.")
+    return _convert(owner, dtype.name, target, _concrete(owner, value))

@@ -315,9 +315,9 @@ class _Parser:
             return inner
         if token.isdecimal():
             return Const(int(self.take()))
-        if token.isidentifier():
-            return Dim(self.take())
-        self.fail("a dimension (a name, an integer or a parenthesis)")
+        if not token.isidentifier():
+            self.fail("a dimension (a name, an integer or a parenthesis)")
+        return Dim(self.take())
 
     def end(self) -> None:
         if self.peek():

@@ -1,0 +1,151 @@
+"""Checks the arguments of one launch against the kernel's own signature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from ._dtypes import accepts, element_types
+from ._errors import SignatureError, ValidationError
+from ._operands import describe, is_array
+from ._plan import ArrayType, ScalarArgument
+from ._refs import DeviceBytes, Ref, buffer_of, offset_of
+from ._scalars import KernelArg, pack_scalar
+from ._signature import KernelSignature, Parameter
+
+_NULL = bytes(8)
+
+
+def check_count(signature: KernelSignature, given: int) -> None:
+    """Refuses a launch with too few or too many arguments."""
+    parameters = signature.parameters
+    if given != len(parameters):
+        names = ", ".join(p.name for p in parameters)
+        raise SignatureError(
+            f"{signature.kernel}: expected {len(parameters)} arguments ({names}), "
+            f"got {given}."
+        )
+
+
+def check_pointer(kernel: str, parameter: Parameter, value: Any) -> Ref | None:
+    """Accepts a reference, or None for a null pointer, for a pointer parameter."""
+    if value is None:
+        return None
+    if not isinstance(value, Ref):
+        raise SignatureError(_not_a_reference(kernel, parameter, value))
+    name = f"{kernel}: operand '{buffer_of(value).name}'"
+    if not parameter.const and not value.writable:
+        raise SignatureError(
+            f"{name} is a read-only {type(value).__name__}, but parameter "
+            f"`{parameter}` may write to it. Declare the parameter const, or use "
+            "s.tensor_mut(x) for in-place use."
+        )
+    if not isinstance(value, DeviceBytes):
+        check_element(name, parameter, ArrayType(value.shape, value.dtype))
+    _check_alignment(name, parameter, value)
+    if parameter.const and value.byte_len and not buffer_of(value).written:
+        raise ValidationError(
+            f"{name} is read through `{parameter}`, but nothing has written it yet. "
+            "Launch its producer first, or allocate it with fill=."
+        )
+    return value
+
+
+def check_element(name: str, parameter: Parameter, array: ArrayType) -> None:
+    """Compares an array's dtype and last axis with what a pointer points to.
+
+    Args:
+      name: Starts the message, such as `saxpy: operand 'x'`.
+      parameter: A pointer.
+      array: What is passed for it.
+    """
+    pointee = parameter.pointee or "void"
+    if pointee.endswith("*"):
+        raise SignatureError(
+            f"{name} cannot stand for `{parameter}`: an array holds no addresses."
+        )
+    choices = element_types(pointee)
+    if not choices and pointee not in _ELEMENTARY:
+        return  # void, or a struct, whose layout is the caller's affair
+    if not accepts(pointee, array.dtype):
+        names = list(dict.fromkeys(choice.dtype.name for choice in choices))
+        raise SignatureError(
+            f"{name} is {array.dtype.name}, but parameter `{parameter}` needs "
+            f"{' or '.join(names)}. {_cast_advice(name, array.dtype, names[0])}"
+        )
+    lanes = min(c.lanes for c in choices if c.dtype == array.dtype)
+    last = array.shape[-1] if array.shape else 1
+    if last % lanes:
+        raise ValidationError(
+            f"{name} has shape {array.shape}, but parameter `{parameter}` needs a "
+            f"last axis that is a multiple of {lanes} {array.dtype.name}. Pad it."
+        )
+
+
+_ELEMENTARY = frozenset({"bool"})
+
+
+def _cast_advice(name: str, given: np.dtype, needed: str) -> str:
+    short = name.rpartition("'")[0].rpartition("'")[2] or "x"
+    if not short.isidentifier():
+        return f"Cast it to {needed}."
+    if given.itemsize == np.dtype(needed).itemsize and given.kind in "iub":
+        return f'Cast with {short}.astype("{needed}"), or reinterpret with .view.'
+    return f'Cast with {short}.astype("{needed}").'
+
+
+def _check_alignment(name: str, parameter: Parameter, value: Ref) -> None:
+    choices = element_types(parameter.pointee or "void")
+    if not choices:
+        return
+    element = choices[0]
+    # CUDA's vectors of three are aligned as one of their elements.
+    lanes = element.lanes if element.lanes in (1, 2, 4) else 1
+    alignment = element.dtype.itemsize * lanes
+    if offset_of(value) % alignment:
+        raise ValidationError(
+            f"{name} starts at byte {offset_of(value)}, but parameter `{parameter}` "
+            f"needs a multiple of {alignment}."
+        )
+
+
+def _not_a_reference(kernel: str, parameter: Parameter, value: Any) -> str:
+    where = f"{kernel}: argument '{parameter.name}'"
+    if isinstance(value, KernelArg):
+        return (
+            f"{where} is KernelArg.{value.kind}, a scalar, but parameter "
+            f"`{parameter}` is a pointer."
+        )
+    if is_array(value) and not isinstance(value, np.generic):
+        return (
+            f"{where} is an array that this session does not know "
+            f"({describe(value)}). Pass it to the op, or wrap it with s.tensor(x)."
+        )
+    return (
+        f"{where} is {describe(value)}, but parameter `{parameter}` is a pointer. "
+        "Pass a reference of this session."
+    )
+
+
+def check_scalar(kernel: str, parameter: Parameter, value: Any) -> ScalarArgument:
+    """Converts a by-value argument to the parameter's bytes."""
+    if isinstance(value, Ref):
+        raise SignatureError(
+            f"{kernel}: argument '{parameter.name}' is {value!r}, but parameter "
+            f"`{parameter}` is passed by value. Pass a number."
+        )
+    if isinstance(value, jax.Array):
+        raise SignatureError(
+            f"{kernel}: scalar '{parameter.name}' is a JAX array ({describe(value)}), "
+            f"but parameter `{parameter}` is passed by value, so that its value must "
+            "be known while tracing. Declare it `const T*` and read it in the kernel, "
+            "or make it a static Python number (static_argnums)."
+        )
+    return ScalarArgument(parameter.type, pack_scalar(kernel, parameter, value))
+
+
+def null_pointer(parameter: Parameter) -> ScalarArgument:
+    """A null pointer, which needs no buffer."""
+    return ScalarArgument(parameter.type, _NULL)

@@ -1,0 +1,133 @@
+"""rc.op: a function that records a session becomes a function of arrays."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, overload
+
+import jax
+import jax.numpy as jnp
+
+from . import _batching as _batching  # registers the rule for vmap
+from ._errors import SignatureError
+from ._operands import check_dtype
+from ._primitive import bind
+from ._recording import finish
+from ._refs import Ref, buffer_of
+from ._session import Session, close_session, open_session
+
+Body = Callable[Concatenate[Session, ...], Any]
+
+
+@overload
+def op(function: Body, *, name: str | None = None) -> Op: ...
+@overload
+def op(function: None = None, *, name: str | None = None) -> Callable[[Body], Op]: ...
+def op(
+    function: Body | None = None, *, name: str | None = None
+) -> Op | Callable[[Body], Op]:
+    """Makes a function that records a session callable like any `jnp` function.
+
+    Args:
+      function: Its first parameter is the Session. Further positional arguments are
+        arrays or pytrees of arrays, and arrive as TensorRefs; keyword arguments are
+        static and arrive as they are. It returns a pytree of outputs.
+      name: For messages and profiles; the function's own name by default.
+
+    Called with references inside of another op, it records into that op's session.
+
+    Raises:
+      SignatureError: An argument is not an array, or does not fit a kernel.
+      SessionError: Something outlives its session.
+    """
+    if function is None:
+        return functools.partial(op, name=name)
+    return Op(function, name)
+
+
+class Op:
+    """A recorded function. Made by `rc.op`."""
+
+    def __init__(self, function: Body, name: str | None) -> None:
+        functools.update_wrapper(self, function)
+        self.name = name or str(getattr(function, "__name__", "op"))
+        self._function = function
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}{self._parameters()}>"
+
+    def __call__(self, *args: Any, **static: Any) -> Any:
+        """Records the op and returns its results."""
+        for key, value in static.items():
+            if any(isinstance(x, jax.Array | Ref) for x in jax.tree.leaves(value)):
+                raise SignatureError(
+                    f"{self.name}: keyword argument '{key}' holds an array, but "
+                    "keywords are static. Pass arrays by position."
+                )
+        leaves, tree = jax.tree.flatten(args)
+        names = [
+            _leaf_name(self._argument_names(len(args)), path)
+            for path, _ in jax.tree_util.tree_flatten_with_path(args)[0]
+        ]
+
+        def body(session: Session, *refs: Any) -> Any:
+            return self._function(session, *tree.unflatten(refs), **static)
+
+        return record(self.name, body, leaves, names=names)
+
+    def _parameters(self) -> inspect.Signature:
+        signature = inspect.signature(self._function)
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+    def _argument_names(self, count: int) -> list[str]:
+        names: list[str] = []
+        for parameter in self._parameters().parameters.values():
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                names += [f"{parameter.name}[{i}]" for i in range(count - len(names))]
+            elif parameter.kind is not parameter.KEYWORD_ONLY:
+                names.append(parameter.name)
+        return names + [f"argument {i}" for i in range(len(names), count)]
+
+
+def _leaf_name(arguments: Sequence[str], path: tuple[Any, ...]) -> str:
+    return f"{arguments[path[0].idx]}{jax.tree_util.keystr(path[1:])}"
+
+
+def record(
+    op_name: str, body: Body, operands: Sequence[Any], *, names: Sequence[str]
+) -> Any:
+    """Records `body` and binds its plan, or records it into the callers' session.
+
+    Args:
+      op_name: For messages.
+      body: Takes the session and one reference per operand; returns a pytree of
+        references.
+      operands: Arrays, as the user gave them, or references of an open session.
+      names: Of the operands, for messages.
+    """
+    outer = next((x for x in operands if isinstance(x, Ref)), None)
+    if outer is not None:
+        session = buffer_of(outer).session
+        refs = [
+            x if isinstance(x, Ref) else session.tensor(x, name=name)
+            for x, name in zip(operands, names, strict=True)
+        ]
+        return body(session, *refs)
+    session = open_session(op_name)
+    try:
+        refs = [
+            session.tensor(x, name=name)
+            for x, name in zip(operands, names, strict=True)
+        ]
+        leaves, tree = jax.tree.flatten(body(session, *refs))
+        recording = finish(session, leaves)
+    finally:
+        close_session(session)
+    for buffer, _ in session.operands:
+        # Only now: a kernel that wants another dtype has given the better message.
+        check_dtype(f"{op_name}: operand '{buffer.name}'", buffer.dtype)
+    arrays = [jnp.asarray(array) for _, array in session.operands]
+    results = bind(recording.plan, arrays)
+    return tree.unflatten(recording.pick(results, arrays))

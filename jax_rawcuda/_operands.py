@@ -1,0 +1,96 @@
+"""Operands: what a caller may pass as an array, checked before JAX converts it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import ml_dtypes
+import numpy as np
+
+from ._errors import SignatureError
+from ._plan import ArrayType
+
+_ADVICE = "it needs an array. Pass jnp.asarray(...) with an explicit dtype."
+
+
+def is_array(value: object) -> bool:
+    """Whether a value is an array, concrete or traced; NumPy's scalars count."""
+    return isinstance(value, jax.Array | np.ndarray | np.generic)
+
+
+def describe(value: Any) -> str:
+    """Names a value in a message: `float32[3,4]`, `a Python float`."""
+    if is_array(value):
+        return f"{value.dtype}[{','.join(map(str, value.shape))}]"
+    kind = type(value).__name__
+    if isinstance(value, bool | int | float | complex | str | list | tuple | dict):
+        return f"a Python {kind}"
+    return f"{'an' if kind[0].lower() in 'aeiou' else 'a'} {kind}"
+
+
+def check_operand(owner: str, value: Any) -> tuple[Any, ArrayType]:
+    """Accepts an array, or explains why the value is not one.
+
+    Args:
+      owner: Starts the message, such as `saxpy: operand 'x'`.
+      value: Anything a caller passes.
+
+    Returns:
+      The array, still in its own dtype, and its type.
+
+    Raises:
+      SignatureError: Not an array, or of a dtype that kernels cannot read.
+    """
+    if not is_array(value) and hasattr(value, "__jax_array__"):
+        value = value.__jax_array__()
+    if not is_array(value):
+        raise SignatureError(f"{owner} is {describe(value)}; {_ADVICE}")
+    dtype = value.dtype
+    if jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
+        raise SignatureError(
+            f"{owner} is a typed PRNG key, which has no memory layout. "
+            "Pass jax.random.key_data(key)."
+        )
+    if dtype.names or dtype.kind in "OSUMm" or not dtype.isnative:
+        raise SignatureError(
+            f"{owner} is {dtype}, a dtype that JAX arrays cannot have."
+        )
+    check_dtype(owner, dtype)
+    _check_bits(owner, dtype)
+    return value, ArrayType(tuple(value.shape), np.dtype(dtype))
+
+
+def check_dtype(owner: str, dtype: np.dtype) -> None:
+    """Refuses dtypes that JAX would change, or that no platform agrees on."""
+    _check_bits(owner, dtype)
+    wide = dtype.itemsize == (16 if dtype.kind == "c" else 8) and dtype.kind in "iufc"
+    if wide and not x64_enabled():
+        raise SignatureError(
+            f"{owner} is {dtype}, but JAX's 64-bit types are off and would make it "
+            f"{jax.dtypes.canonicalize_dtype(dtype)}. Convert it, or set "
+            'jax.config.update("jax_enable_x64", True).'
+        )
+
+
+def _check_bits(owner: str, dtype: np.dtype) -> None:
+    if (bits := _bits(dtype)) < 8:
+        raise SignatureError(
+            f"{owner} is {dtype}, whose {bits}-bit elements are packed on some "
+            "platforms only. Pack them into uint8."
+        )
+
+
+def x64_enabled() -> bool:
+    """Whether JAX keeps 64-bit dtypes in this thread, at this moment."""
+    return bool(jax.dtypes.canonicalize_dtype(np.float64) == np.float64)
+
+
+def _bits(dtype: np.dtype) -> int:
+    if dtype.kind == "V":  # the types of ml_dtypes
+        for info in (ml_dtypes.finfo, ml_dtypes.iinfo):
+            try:
+                return int(info(dtype).bits)
+            except ValueError:
+                continue
+    return 8 * dtype.itemsize

@@ -1,0 +1,198 @@
+"""What a session hands out: names for memory that exists only when the op runs."""
+
+from __future__ import annotations
+
+import enum
+import math
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn, Self
+
+import numpy as np
+
+from ._errors import SessionError, ValidationError
+
+if TYPE_CHECKING:
+    from ._session import Session
+
+
+class BufferKind(enum.Enum):
+    """Where the memory of a buffer comes from."""
+
+    OPERAND = "operand"
+    RESULT = "result"
+    WORKSPACE = "workspace"
+
+
+@dataclass(eq=False, slots=True)
+class Buffer:
+    """One array of the recorded op.
+
+    Attributes:
+      session: The only session that may use it.
+      kind: Operand, possible result, or workspace.
+      index: Among the operands, or among the results and workspaces together.
+      name: For messages.
+      shape: Of the whole buffer.
+      dtype: Of its elements.
+      written: Whether its contents are defined.
+      in_place: The result that took the operand's place.
+    """
+
+    session: Session
+    kind: BufferKind
+    index: int
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    written: bool = False
+    in_place: TensorMut | None = None
+
+
+class Ref:
+    """A span of one buffer, with a shape and a dtype.
+
+    `ref[a:b]` and `ref[i]` select along the first axis; `ref.at_bytes(n)` starts n
+    bytes further on. Both are the same memory, not a copy.
+    """
+
+    __slots__ = ("_buffer", "_offset", "dtype", "shape")
+    __iter__ = None
+    writable = True
+
+    def __init__(
+        self, buffer: Buffer, shape: tuple[int, ...], dtype: np.dtype, offset: int = 0
+    ) -> None:
+        self._buffer = buffer
+        self._offset = offset
+        self.shape = shape
+        self.dtype = dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def byte_len(self) -> int:
+        """Size in bytes."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes, under NumPy's name."""
+        return self.byte_len
+
+    def at_bytes(self, offset: int) -> Ref:
+        """Returns the untyped rest of the span, from a byte offset on."""
+        start = operator.index(offset)
+        if not 0 <= start <= self.byte_len:
+            raise ValidationError(
+                f"{self._name}: byte offset {start} is outside of its "
+                f"{self.byte_len} bytes."
+            )
+        rest = (self.byte_len - start,)
+        kind = DeviceBytes if self.writable else ConstantBytes
+        return kind(self._buffer, rest, np.dtype(np.uint8), self._offset + start)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a rank 0 reference")
+        return self.shape[0]
+
+    def __getitem__(self, item: int | slice) -> Self:
+        if not self.shape or not isinstance(item, int | slice | np.integer):
+            raise ValidationError(
+                f"{self._name}: only ref[i] and ref[a:b] along the first axis are "
+                "contiguous memory. Slice the array before the op."
+            )
+        rows, row = self.shape[0], self.shape[1:]
+        stride = math.prod(row) * self.dtype.itemsize
+        if isinstance(item, slice):
+            start, stop, step = item.indices(rows)
+            if step != 1:
+                raise ValidationError(
+                    f"{self._name}: a slice with step {step} is not contiguous. "
+                    "Slice the array before the op."
+                )
+            shape = (max(stop - start, 0), *row)
+        else:
+            start, shape = operator.index(item), row
+            start += rows if start < 0 else 0
+            if not 0 <= start < rows:
+                raise IndexError(f"index {item} of an axis of {rows}")
+        return type(self)(
+            self._buffer, shape, self.dtype, self._offset + start * stride
+        )
+
+    def __jax_array__(self) -> NoReturn:
+        raise SessionError(
+            f"{self._name} is a {type(self).__name__}: it has no values while the op "
+            "is recorded. Compute with jax.numpy outside of the op."
+        )
+
+    def __repr__(self) -> str:
+        shape = ",".join(map(str, self.shape))
+        return f"{type(self).__name__}({self._buffer.name}: {self.dtype}[{shape}])"
+
+    @property
+    def _name(self) -> str:
+        return f"{self._buffer.session.op_name}: '{self._buffer.name}'"
+
+
+class TensorRef(Ref):
+    """An operand. Read only."""
+
+    __slots__ = ()
+    writable = False
+
+
+class TensorMut(Ref):
+    """An operand that is changed in place; return it to give the new value."""
+
+    __slots__ = ()
+
+
+class Output(Ref):
+    """A new array. Undefined until a command writes it."""
+
+    __slots__ = ()
+
+
+class DeviceBytes(Ref):
+    """Untyped workspace, for pointers of any type."""
+
+    __slots__ = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no bytes."""
+        return self.byte_len == 0
+
+
+class ConstantBytes(DeviceBytes):
+    """Untyped bytes that are read only: uploaded ones, or part of an operand."""
+
+    __slots__ = ()
+    writable = False
+
+
+def buffer_of(ref: Ref) -> Buffer:
+    """The buffer that a reference is part of."""
+    return ref._buffer
+
+
+def offset_of(ref: Ref) -> int:
+    """Where in its buffer a reference starts, in bytes."""
+    return ref._offset
+
+
+def is_whole(ref: Ref) -> bool:
+    """Whether a reference is all of its buffer."""
+    buffer = buffer_of(ref)
+    return (ref.shape, ref.dtype) == (buffer.shape, buffer.dtype)

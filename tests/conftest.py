@@ -1,0 +1,28 @@
+"""Strict promotion for every test; GPU tests are skipped where there is no GPU."""
+
+from __future__ import annotations
+
+import jax
+import pytest
+
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+jax.config.update("jax_numpy_rank_promotion", "raise")
+
+
+def cuda_devices() -> int:
+    try:
+        return len(jax.devices("cuda"))
+    except RuntimeError:
+        return 0
+
+
+def pytest_collection_modifyitems(items):
+    needs = {"gpu": 1, "multi_gpu": 2}
+    if not any(item.get_closest_marker(mark) for item in items for mark in needs):
+        return
+    found = cuda_devices()
+    for item in items:
+        for mark, count in needs.items():
+            if item.get_closest_marker(mark) and found < count:
+                reason = f"needs {count} CUDA devices, found {found}"
+                item.add_marker(pytest.mark.skip(reason=reason))
