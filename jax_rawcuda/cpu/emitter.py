@@ -80,10 +80,10 @@ class Emitter(ValueWriter):
         if space.startswith("shared"):
             root = self.context("shared")
             return Pointer(self.op(f"getelementptr i8, ptr {root}, i64 {address}"))
-        private = space in ("local", "param")
-        if space == "generic":
-            private = self.has_stack_variables()
-        return Pointer(self.generic(address), private)
+        if space == "global":
+            return Pointer(self._from_zero(address))
+        on_stack = self.has_stack_variables()
+        return Pointer(self.generic(address), on_stack or space != "generic")
 
     def has_stack_variables(self) -> bool:
         """Whether a generic address may point to stack memory that threads reuse."""
@@ -91,6 +91,13 @@ class Emitter(ValueWriter):
 
     def generic(self, address: str) -> str:
         """Returns the pointer of an i64 generic address."""
+        if self.has_stack_variables():
+            # LLVM may assume that a loaded pointer never reaches a stack variable.
+            return self.op(f"inttoptr i64 {address} to ptr")
+        return self._from_zero(address)
+
+    def _from_zero(self, address: str) -> str:
+        # `inttoptr` would hide the address from LLVM's vectoriser.
         return self.op(f"getelementptr i8, ptr {self.context('zero')}, i64 {address}")
 
     def offset(self, pointer: Pointer, offset: int) -> Pointer:
