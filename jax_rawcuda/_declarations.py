@@ -34,12 +34,18 @@ def find_kernels(source: str) -> tuple[KernelDeclaration, ...]:
     of entries completes and corrects it.
     """
     found: dict[tuple[str, int], KernelDeclaration] = {}
-    for kernel in _Scanner(_tokens(source)).kernels():
+    for kernel in _Scanner(tokenize(source)).kernels():
         key = kernel.name, len(kernel.parameters)
         found[key] = _merge(found[key], kernel) if key in found else kernel
     return tuple(found.values())
 
 
+_COMMENT_OR_LITERAL = re.compile(
+    r"""//(?:[^\n\\]|\\.)*|/\*.*?\*/
+      |R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"
+      |"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""",
+    re.DOTALL | re.VERBOSE,
+)
 _TOKEN = re.compile(
     r"""
     (?P<skip>  //(?:[^\n\\]|\\.)* | /\*.*?\*/ | \s+ | \\\n )
@@ -80,13 +86,23 @@ _TYPE_WORDS = {
 }
 
 
-def _tokens(source: str) -> list[str]:
+def tokenize(source: str) -> list[str]:
     """Splits into tokens, without comments and directives; literals keep quotes."""
     return [
         match[0]
         for match in _TOKEN.finditer(source)
         if match.lastgroup in ("token", "text", "tag")
     ]
+
+
+def strip_comments(source: str) -> str:
+    """Blanks comments; literals and line numbers stay."""
+
+    def blank(match: re.Match[str]) -> str:
+        text = match[0]
+        return " " + "\n" * text.count("\n") if text.startswith(("//", "/*")) else text
+
+    return _COMMENT_OR_LITERAL.sub(blank, source)
 
 
 class _Scanner:
@@ -193,13 +209,13 @@ class _Scanner:
 
 
 def _parameter_names(tokens: Sequence[str]) -> Names:
-    parameters = _split(tokens)
+    parameters = split_parameters(tokens)
     if parameters in ([], [["void"]]):
         return ()
-    return tuple(_parameter_name(parameter) for parameter in parameters)
+    return tuple(parameter_name(parameter) for parameter in parameters)
 
 
-def _split(tokens: Sequence[str]) -> list[list[str]]:
+def split_parameters(tokens: Sequence[str]) -> list[list[str]]:
     """Splits at the commas that no bracket encloses."""
     parts: list[list[str]] = [[]]
     depth = 0
@@ -215,7 +231,7 @@ def _split(tokens: Sequence[str]) -> list[list[str]]:
     return parts if parts != [[]] else []
 
 
-def _parameter_name(tokens: Sequence[str]) -> str | None:
+def parameter_name(tokens: Sequence[str]) -> str | None:
     words = list(itertools.takewhile(lambda token: token != "=", tokens))
     for index in range(len(words) - 2):  # `float (*rows)[4]`, `int (&f)(int)`
         if words[index] == "(" and words[index + 1] in ("*", "&"):

@@ -20,7 +20,7 @@ class Location:
     """A line of a file, from 1."""
 
     file: str
-    line: int
+    line: int = 1
 
 
 def check_text(source: str, program_name: str) -> None:

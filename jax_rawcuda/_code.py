@@ -1,0 +1,201 @@
+"""What a module holds: the interface, and its first kind, CUDA C++."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from . import _nvrtc
+from ._device import FunctionAttributes
+from ._diagnostics import unknown_kernel
+from ._entries import Kernel, list_kernels, matching
+from ._errors import SignatureError, ValidationError
+from ._nvrtc import NvrtcResult
+from ._program import Program
+from ._signature import KernelSignature, make_signature
+from ._target import COMMON_ARCH, Target, source_arch
+
+MAX_THREADS = 1024  # per block, of every GPU so far
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ModuleImage:
+    """Compiled bytes of a module.
+
+    Attributes:
+      data: The raw bytes.
+      kind: What they are.
+      digest: SHA-256 of `data`.
+      lowered_names: (kernel's name, symbol in the image) pairs.
+    """
+
+    data: bytes
+    kind: Literal["cubin", "ptx", "host_ptx"]
+    digest: bytes
+    lowered_names: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(
+        cls,
+        data: bytes,
+        kind: Literal["cubin", "ptx", "host_ptx"],
+        names: Sequence[tuple[str, str]],
+    ) -> ModuleImage:
+        """Makes an image and its digest."""
+        return cls(data, kind, hashlib.sha256(data).digest(), tuple(names))
+
+
+class Code(Protocol):
+    """What a module asks of its code. `name` is what messages call it."""
+
+    name: str
+
+    @property
+    def kernel_names(self) -> tuple[str, ...]:
+        """The kernels known without compiling."""
+
+    def check(self, name: str) -> None:
+        """Raises unless there is such a kernel."""
+
+    def signature(self, name: str) -> KernelSignature:
+        """Returns a kernel's parameters."""
+
+    def image(self, name: str, target: Target) -> ModuleImage:
+        """Returns an image with the kernel in it."""
+
+    def symbol(self, name: str, target: Target) -> str:
+        """Returns the kernel's symbol in that image."""
+
+    def attributes(self, name: str, target: Target) -> FunctionAttributes:
+        """Returns what is known without a GPU."""
+
+
+class SourceCode:
+    """CUDA C++, compiled per architecture and set of template instances."""
+
+    def __init__(self, program: Program) -> None:
+        self.name = program.name
+        self._program = program
+        self._results: dict[tuple[str, tuple[str, ...]], NvrtcResult] = {}
+        self._kernels: dict[tuple[str, tuple[str, ...]], list[Kernel]] = {}
+        self._instances: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def kernel_names(self) -> tuple[str, ...]:
+        """The kernels that the text spells out; what macros make is not among them."""
+        return tuple(dict.fromkeys(k.name for k in self._program.kernels))
+
+    def check(self, name: str) -> None:
+        """Compiles, unless the text alone shows the kernel."""
+        declared = [k for k in self._program.kernels if k.name == name]
+        if len(declared) != 1 or declared[0].template:
+            self._find(name, self._reader())
+
+    def compile(self) -> None:
+        """Compiles the kernels that are no templates; raises if there is no kernel."""
+        kernels = self._program.kernels
+        if kernels and all(kernel.template for kernel in kernels):
+            return
+        if not self._list(self._reader(), ()) and not kernels:
+            raise ValidationError(
+                f"{self.name}: no kernels in the source. Add a __global__ function."
+            )
+
+    def signature(self, name: str) -> KernelSignature:
+        """Returns what NVRTC says, or clang where NVRTC is not installed."""
+        kernel = self._find(name, self._reader())
+        if kernel.types is None:
+            raise SignatureError(
+                f"{name}: the compiler does not tell the kernel's type. Declare it "
+                'without extern "C", or at namespace scope without a macro.'
+            )
+        declaration = self._program.declaration(name, len(kernel.types))
+        names = declaration.parameters if declaration else ()
+        return make_signature(name, kernel.types, kernel.entry.parameters, names)
+
+    def image(self, name: str, target: Target) -> ModuleImage:
+        """Compiles for `target`; on the CPU with clang."""
+        compiler = self._compiler(target)
+        instances = self._instance(name, compiler)
+        kernels = self._list(compiler, instances)
+        names = [(kernel.name, kernel.entry.symbol) for kernel in kernels]
+        result = self._result(compiler, instances)
+        if target.platform == "cpu":
+            return ModuleImage.of(result.ptx.encode(), "host_ptx", names)
+        if target.arch.startswith("compute_"):
+            return ModuleImage.of(result.ptx.encode(), "ptx", names)
+        return ModuleImage.of(result.cubin, "cubin", names)
+
+    def symbol(self, name: str, target: Target) -> str:
+        """Returns the mangled name."""
+        return self._find(name, self._compiler(target)).entry.symbol
+
+    def attributes(self, name: str, target: Target) -> FunctionAttributes:
+        """Returns what ptxas reported."""
+        arch = self._compiler(target)
+        entry = self._find(name, arch).entry
+        usage = dict(self._result(arch, self._instance(name, arch)).usage)
+        found = usage.get(entry.symbol)
+        reported = dataclasses.asdict(found) if found else {}
+        return FunctionAttributes(
+            arch, **reported, max_threads=entry.max_threads or MAX_THREADS
+        )
+
+    def _reader(self) -> str:
+        """The compiler that signatures come from."""
+        if _nvrtc.is_available():
+            return source_arch(self._program.options).replace("compute", "sm")
+        return "host"
+
+    def _compiler(self, target: Target) -> str:
+        """The name of a compilation: an architecture for NVRTC, `host` for clang."""
+        if target.platform == "cuda":  # PTX comes out of a cubin's compilation as well
+            return target.arch.replace("compute", "sm")
+        frontend = os.environ.get("JAX_RAWCUDA_CPU_FRONTEND", "clang")
+        if frontend not in ("clang", "nvrtc"):
+            raise ValidationError(
+                f"JAX_RAWCUDA_CPU_FRONTEND={frontend!r}: 'clang' or 'nvrtc' is needed."
+            )
+        return "host" if frontend == "clang" else COMMON_ARCH
+
+    def _result(self, compiler: str, instances: tuple[str, ...]) -> NvrtcResult:
+        key = compiler, instances
+        if key not in self._results:
+            if compiler == "host":
+                self._results[key] = self._program.compile_for_host(instances)
+            else:
+                self._results[key] = self._program.compile(compiler, instances)
+        return self._results[key]
+
+    def _list(self, compiler: str, instances: tuple[str, ...]) -> list[Kernel]:
+        key = compiler, instances
+        if key not in self._kernels:
+            self._kernels[key] = list_kernels(self._result(compiler, instances))
+        return self._kernels[key]
+
+    def _instance(self, name: str, compiler: str) -> tuple[str, ...]:
+        """The template instances to compile along for a kernel: itself, or none."""
+        if name not in self._instances:
+            declaration = self._program.declaration(name)
+            if "<" in name or (declaration is not None and declaration.template):
+                self._instances[name] = (name,)
+            else:  # a static kernel is compiled only when it is named
+                found = matching(self._list(compiler, ()), name)
+                self._instances[name] = () if found else (name,)
+        return self._instances[name]
+
+    def _find(self, name: str, compiler: str) -> Kernel:
+        found = matching(self._list(compiler, self._instance(name, compiler)), name)
+        if len(found) > 1:
+            listed = ", ".join(f"{k.name}({', '.join(k.types or ())})" for k in found)
+            raise ValidationError(
+                f"{self.name}: {name!r} is overloaded: {listed}. Name one of these."
+            )
+        if not found:
+            known = [kernel.name for kernel in self._list(compiler, ())]
+            message = unknown_kernel(self.name, name, [*self.kernel_names, *known])
+            raise ValidationError(message)
+        return found[0]

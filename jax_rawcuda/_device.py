@@ -1,0 +1,198 @@
+"""Asks the installed GPU, through CUDA's own Python bindings, about a kernel."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import hashlib
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from ._errors import BackendError, UnsupportedError
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FunctionAttributes:
+    """What a kernel takes on one architecture. None where nobody could say.
+
+    Attributes:
+      arch: The architecture the numbers hold for.
+      registers: Per thread.
+      shared_bytes: Static shared memory per block.
+      local_bytes: Stack per thread, spilled registers included.
+      spill_bytes: Stores and loads of spilled registers per thread; None when a driver
+        was asked, which does not know them.
+      max_threads: Per block, at most.
+    """
+
+    arch: str
+    registers: int | None = None
+    shared_bytes: int | None = None
+    local_bytes: int | None = None
+    spill_bytes: int | None = None
+    max_threads: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Occupancy:
+    """How full one multiprocessor gets.
+
+    Attributes:
+      blocks: Resident blocks.
+      warps: Resident warps.
+      fraction: Of the warps that the multiprocessor can hold.
+    """
+
+    blocks: int
+    warps: int
+    fraction: float
+
+
+@functools.cache
+def installed_arch() -> str | None:
+    """Returns the GPUs' architecture, such as `sm_90`, if all have the same one.
+
+    NVML answers without starting CUDA or JAX: the process may still fork, or join a
+    cluster.
+    """
+    try:
+        from cuda.bindings import nvml
+
+        nvml.init_v2()
+    except Exception:  # no binding, no library, no driver, no GPU: each its own type
+        return None
+    try:
+        handles = map(
+            nvml.device_get_handle_by_index_v2, range(nvml.device_get_count_v2())
+        )
+        found = {tuple(nvml.device_get_cuda_compute_capability(h)) for h in handles}
+    except nvml.NvmlError:
+        return None
+    finally:
+        nvml.shutdown()
+    if len(found) != 1:
+        return None
+    major, minor = found.pop()
+    return f"sm_{major}{minor}"
+
+
+@functools.cache
+def _driver() -> ModuleType | None:
+    """The driver's binding once `cuInit` has found a device, else None."""
+    try:
+        from cuda.bindings import driver
+
+        (status,) = driver.cuInit(0)
+        _, count = driver.cuDeviceGetCount()
+    except (ImportError, RuntimeError, OSError):
+        return None
+    return driver if status.value == 0 and count else None
+
+
+def has_device() -> bool:
+    """Tells whether there is a GPU to ask."""
+    return _driver() is not None
+
+
+def require_device(kernel: str) -> ModuleType:
+    """Returns the driver's binding, or says what is missing."""
+    driver = _driver()
+    if driver is None:
+        raise UnsupportedError(
+            f"{kernel}: this question needs a CUDA device and its driver, libcuda. "
+            "Ask on a machine with a GPU."
+        )
+    return driver
+
+
+class LoadedKernel:
+    """A kernel on the first visible device, for questions only."""
+
+    def __init__(self, kernel: str, image: bytes, symbol: str) -> None:
+        self._kernel = kernel
+        self._image = image
+        self._symbol = symbol
+        self._driver = require_device(kernel)
+
+    def attributes(self, arch: str) -> FunctionAttributes:
+        """Returns the driver's numbers."""
+        names = self._driver.CUfunction_attribute
+        with self._loaded() as function:
+
+            def ask(attribute: Any) -> int:
+                return int(self._call("cuFuncGetAttribute", attribute, function))
+
+            return FunctionAttributes(
+                arch=arch,
+                registers=ask(names.CU_FUNC_ATTRIBUTE_NUM_REGS),
+                shared_bytes=ask(names.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+                local_bytes=ask(names.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+                max_threads=ask(names.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+            )
+
+    def occupancy(self, threads: int, shared_mem_bytes: int) -> Occupancy:
+        """Returns how many such blocks one multiprocessor holds."""
+        limit = self._driver.CUdevice_attribute
+        name = limit.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR
+        with self._loaded(shared_mem_bytes) as function:
+            blocks = self._call(
+                "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+                function,
+                threads,
+                shared_mem_bytes,
+            )
+            resident_threads = self._call("cuDeviceGetAttribute", name, 0)
+        warps = blocks * -(-threads // 32)
+        return Occupancy(blocks, warps, warps / (resident_threads // 32))
+
+    def suggest_block(self, shared_mem_bytes: int) -> int:
+        """Returns the threads per block with the best occupancy."""
+        with self._loaded(shared_mem_bytes) as function:
+            _, threads = self._call(
+                "cuOccupancyMaxPotentialBlockSize", function, None, shared_mem_bytes, 0
+            )
+        return int(threads)
+
+    @contextlib.contextmanager
+    def _loaded(self, shared_mem_bytes: int = 0) -> Iterator[Any]:
+        """Makes the device's primary context current, and the function in it."""
+        device = self._call("cuDeviceGet", 0)
+        context = self._call("cuDevicePrimaryCtxRetain", device)
+        try:
+            self._call("cuCtxPushCurrent", context)
+            try:
+                yield self._function(shared_mem_bytes)
+            finally:
+                self._call("cuCtxPopCurrent")
+        finally:
+            self._call("cuDevicePrimaryCtxRelease", device)
+
+    def _function(self, shared_mem_bytes: int) -> Any:
+        digest = hashlib.sha256(self._image).digest()
+        if digest not in _libraries:
+            _libraries[digest] = self._call(
+                "cuLibraryLoadData", self._image, [], [], 0, [], [], 0
+            )
+        kernel = self._call(
+            "cuLibraryGetKernel", _libraries[digest], self._symbol.encode()
+        )
+        function = self._call("cuKernelGetFunction", kernel)
+        if shared_mem_bytes > 48 << 10:  # beyond this a kernel has to opt in
+            names = self._driver.CUfunction_attribute
+            attribute = names.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            self._call("cuFuncSetAttribute", function, attribute, shared_mem_bytes)
+        return function
+
+    def _call(self, function: str, *arguments: Any) -> Any:
+        status, *values = getattr(self._driver, function)(*arguments)
+        if status.value != 0:
+            raise BackendError(
+                f"{self._kernel}: {function} failed: {status.name}.", status.name
+            )
+        return values[0] if len(values) == 1 else tuple(values)
+
+
+# By digest of the image. Kept for the process: a question is often asked again.
+_libraries: dict[bytes, Any] = {}

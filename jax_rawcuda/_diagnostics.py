@@ -1,0 +1,111 @@
+"""What a compiler's log means, and what to do about it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+
+_MISSING_HEADER = re.compile(
+    r'(?:(?:cannot|could not) open source file "|fatal error: \')([^"\']+)'
+)
+# Those that libcu++ has under cuda/std; other host headers have no counterpart.
+_STANDARD_HEADERS = re.compile(
+    "algorithm|array|atomic|barrier|bit|bitset|chrono|complex|concepts|execution|expected"
+    "|functional|initializer_list|iterator|latch|limits|memory|mutex|new|numbers|numeric"
+    "|optional|random|ranges|ratio|semaphore|span|string_view|tuple|type_traits|utility"
+    "|variant|version"
+)
+_WHEELS = (
+    (r"(?:cub|thrust|nv|cuda)/", "nvidia-cuda-cccl"),
+    (r"crt/", "nvidia-cuda-crt"),
+    (r"cuda\w*\.hp?p?$|cooperative_groups|mma\.h|vector_|cuComplex|device_", None),
+)
+
+_HINTS = (
+    (
+        r"cub/cub\.cuh|Including <cub/cub",
+        "The umbrella <cub/cub.cuh> holds host code. Include the specific header, such "
+        "as <cub/block/block_reduce.cuh>.",
+    ),
+    (
+        r"thrust/",
+        "Thrust needs a host compiler. Use <cuda/std/complex> and the other cuda/std "
+        "headers instead.",
+    ),
+    (
+        r"include/cuda\.h\(",
+        "<cuda.h> is the driver's header for host code. Declare what you need of it.",
+    ),
+    (
+        r'identifier "u?int(?:ptr|max|_\w+|\d+)_t" is undefined',
+        "Add #include <cstdint>; the package brings it.",
+    ),
+    (
+        r'identifier "(?:half2?|__half2?)" is undefined',
+        "Add #include <cuda_fp16.h>.",
+    ),
+    (
+        r'identifier "(?:__)?nv_bfloat162?" is undefined',
+        "Add #include <cuda_bf16.h>.",
+    ),
+    (
+        r"without execution space annotations",
+        'Write __device__ before the function, or set extra=("-default-device",).',
+    ),
+    (
+        r'namespace "std" has no member',
+        "Device code has cuda::std::, from <cuda/std/...>, in place of std::.",
+    ),
+    (
+        r"uses too much shared data",
+        "Static shared memory ends at 48 KB. Declare `extern __shared__` memory and "
+        "set shared_mem_bytes.",
+    ),
+)
+
+
+def hints(log: str) -> list[str]:
+    """Returns advice on the failures that have a known cause."""
+    found = [advice for pattern, advice in _HINTS if re.search(pattern, log)]
+    missing = _MISSING_HEADER.search(log)
+    if missing and not found:
+        found.append(_missing_header(missing[1]))
+    return found
+
+
+def _missing_header(name: str) -> str:
+    if _STANDARD_HEADERS.fullmatch(name):
+        return (
+            f"<{name}> is a header of host code. Use <cuda/std/{name}> and cuda::std::."
+        )
+    for pattern, wheel in _WHEELS:
+        if re.match(pattern, name):
+            return f"Run: pip install {wheel or 'nvidia-cuda-runtime'}"
+    return (
+        f'Give the directory of "{name}" in NvrtcOptions.include_dirs, or its text in '
+        "NvrtcOptions.headers."
+    )
+
+
+def failure(
+    subject: str, arch: str, compiler: str, flags: Sequence[str], log: str
+) -> str:
+    """Writes the message of a CompileError: what failed, the whole log, advice."""
+    options = " ".join(flags) or "none"
+    head = f"{subject} failed to compile for {arch} ({compiler}, options: {options})."
+    return "\n".join([head, log, *(f"Hint: {advice}" for advice in hints(log))])
+
+
+def unknown_kernel(subject: str, name: str, known: Iterable[str]) -> str:
+    """Writes the message for a kernel that the source does not have."""
+    known = sorted(set(known))
+    base = name.split("<")[0]
+    near = [kernel for kernel in known if kernel.split("::")[-1] == base]
+    near += difflib.get_close_matches(base, known, n=3)
+    question = " or ".join(map(repr, dict.fromkeys(near)))
+    return (
+        f"{subject}: no kernel {name!r}."
+        + (f" Did you mean {question}?" if near else "")
+        + f" Kernels in the source: {', '.join(known) or 'none'}."
+    )

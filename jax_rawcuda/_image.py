@@ -1,0 +1,176 @@
+"""Reads what PTX text and cubins say about their kernels."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import struct
+from collections.abc import Iterator
+
+from ._errors import ValidationError
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AbiParameter:
+    """A parameter as the binary interface has it.
+
+    Attributes:
+      size: In bytes.
+      align: In bytes.
+      abi: PTX's type, such as `u64`, `f32`, or `b8` for a struct; "" in a cubin.
+    """
+
+    size: int
+    align: int
+    abi: str = ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Entry:
+    """A kernel of an image.
+
+    Attributes:
+      symbol: Its name in the image.
+      parameters: In order.
+      max_threads: The bound of `__launch_bounds__`, None when there is none.
+      registers: Per thread, None when the image does not say.
+      local_bytes: Stack per thread, None when the image does not say.
+    """
+
+    symbol: str
+    parameters: tuple[AbiParameter, ...]
+    max_threads: int | None = None
+    registers: int | None = None
+    local_bytes: int | None = None
+
+
+_PTX_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_PTX_ENTRY = re.compile(
+    r"\.entry\s+([\w$%]+)\s*(?:\(([^)]*)\))?\s*((?:\.\w+[^.{;]*)*)[{;]"
+)
+_PTX_PARAM = re.compile(
+    r"\.param\s+(?P<attributes>(?:\.align\s+\d+\s+)?)\.(?P<type>[a-z]+\d+)"
+    r"(?:\s+\.ptr[^,]*?)?\s+[\w$%]+(?:\[(?P<count>\d+)\])?\s*(?:,|\Z)"
+)
+_PTX_MAXNTID = re.compile(r"\.(?:max|req)ntid\s+([\d\s,]+)")
+
+
+def ptx_entries(ptx: str) -> tuple[Entry, ...]:
+    """Lists the kernels of PTX text."""
+    if ".version" not in ptx or ".target" not in ptx:
+        raise ValidationError(
+            "load_ptx: the text has no .version and .target, so it is not PTX. "
+            "Give the output of NVRTC, nvcc --ptx or clang -S."
+        )
+    entries = []
+    for match in _PTX_ENTRY.finditer(_PTX_COMMENT.sub(" ", ptx)):
+        symbol, parameters, directives = match.groups(default="")
+        bound = _PTX_MAXNTID.search(directives)
+        max_threads = math.prod(map(int, bound[1].split(","))) if bound else None
+        entries.append(Entry(symbol, tuple(_ptx_parameters(parameters)), max_threads))
+    return tuple(entries)
+
+
+def ptx_target(ptx: str) -> str:
+    """Returns the architecture that PTX text is made for, such as `sm_90`."""
+    match = re.search(r"^\s*\.target\s+(sm_\w+)", ptx, re.MULTILINE)
+    return match[1] if match else ""
+
+
+def _ptx_parameters(text: str) -> Iterator[AbiParameter]:
+    for match in _PTX_PARAM.finditer(text):
+        unit = int(re.sub(r"\D", "", match["type"])) // 8
+        align = re.search(r"\d+", match["attributes"])
+        yield AbiParameter(
+            size=unit * int(match["count"] or 1),
+            align=int(align[0]) if align else unit,
+            abi=match["type"],
+        )
+
+
+# A cubin is a 64-bit little-endian ELF file. `cuobjdump -elf` prints these names.
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_INFO_PARAM = 0x1704  # KPARAM_INFO: index, ordinal, offset, size << 18
+_INFO_MAX_THREADS = 0x0504  # MAX_THREADS: x, y, z
+_INFO_STACK_SIZE = 0x1204  # MIN_STACK_SIZE: symbol, bytes
+_INFO_REGISTERS = 0x2F04  # REGCOUNT: symbol, count
+
+
+def cubin_entries(cubin: bytes) -> tuple[Entry, ...]:
+    """Lists the kernels of a cubin."""
+    try:
+        sections = dict(_sections(cubin))
+        symbols = _symbols(sections[".symtab"], sections[".strtab"])
+        return tuple(_cubin_entries(sections, symbols))
+    except (struct.error, ValueError, LookupError):
+        raise ValidationError(
+            f"load_cubin: these {len(cubin):,} bytes are not a cubin, a 64-bit ELF "
+            "file. Give the output of NVRTC, nvcc --cubin or ptxas."
+        ) from None
+
+
+def _cubin_entries(sections: dict[str, bytes], symbols: list[str]) -> Iterator[Entry]:
+    registers: dict[str, int] = {}
+    stack_bytes: dict[str, int] = {}
+    for tag, payload in _attributes(sections[".nv.info"]):
+        if tag in (_INFO_REGISTERS, _INFO_STACK_SIZE):
+            symbol, value = struct.unpack_from("<II", payload)
+            table = registers if tag == _INFO_REGISTERS else stack_bytes
+            table[symbols[symbol]] = value
+    for name in sections:
+        symbol_name = name.removeprefix(".nv.info.")
+        if name == symbol_name or f".text.{symbol_name}" not in sections:
+            continue
+        parameters: dict[int, AbiParameter] = {}
+        max_threads = None
+        for tag, payload in _attributes(sections[name]):
+            if tag == _INFO_PARAM:
+                _, ordinal, offset, flags = struct.unpack_from("<IHHI", payload)
+                align = min(16, offset & -offset or 16)  # the most the offset allows
+                parameters[ordinal] = AbiParameter(flags >> 18, align)
+            elif tag == _INFO_MAX_THREADS:
+                max_threads = math.prod(struct.unpack_from("<III", payload))
+        if f".nv.constant0.{symbol_name}" in sections:  # device functions have none
+            yield Entry(
+                symbol_name,
+                tuple(parameters[index] for index in sorted(parameters)),
+                max_threads,
+                registers.get(symbol_name),
+                local_bytes=stack_bytes.get(symbol_name),
+            )
+
+
+def _sections(cubin: bytes) -> Iterator[tuple[str, bytes]]:
+    if cubin[:6] != b"\x7fELF\x02\x01":
+        raise ValueError("not a 64-bit ELF file")
+    (table,) = struct.unpack_from("<Q", cubin, 0x28)
+    size, count, names_index = struct.unpack_from("<HHH", cubin, 0x3A)
+    if size != _SECTION.size:
+        raise ValueError("not this ELF version")
+    headers = [_SECTION.unpack_from(cubin, table + i * size) for i in range(count)]
+    names = cubin[headers[names_index][4] :][: headers[names_index][5]]
+    for name, kind, _, _, offset, length, *_ in headers:
+        no_bits = kind == 8
+        if not no_bits and offset + length > len(cubin):
+            raise ValueError("truncated")
+        yield _text(names, name), b"" if no_bits else cubin[offset : offset + length]
+
+
+def _symbols(table: bytes, names: bytes) -> list[str]:
+    return [_text(names, symbol[0]) for symbol in _SYMBOL.iter_unpack(table)]
+
+
+def _text(names: bytes, at: int) -> str:
+    return names[at : names.index(b"\0", at)].decode()
+
+
+def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
+    at = 0
+    while at + 4 <= len(data):
+        form, kind, value = struct.unpack_from("<BBH", data, at)
+        at += 4
+        if form == 4:  # the value is the length of a payload that follows
+            yield kind << 8 | form, data[at : at + value]
+            at += value

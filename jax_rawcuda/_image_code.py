@@ -1,0 +1,109 @@
+"""The other kinds of code of a module: finished images, PTX text and cubins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ._code import MAX_THREADS, ModuleImage
+from ._declared import Declared
+from ._device import FunctionAttributes
+from ._diagnostics import unknown_kernel
+from ._entries import Kernel, matching, typed
+from ._errors import SignatureError, UnsupportedError, ValidationError
+from ._image import Entry, cubin_entries, ptx_entries
+from ._signature import KernelSignature, make_signature
+from ._target import Target
+
+
+class _ImageCode:
+    """Kernels typed by their symbols, or by the user."""
+
+    def __init__(
+        self, name: str, entries: Sequence[Entry], declared: Mapping[str, Declared]
+    ) -> None:
+        self.name = name
+        self._declared = declared
+        self._kernels = [typed(entry, {}) for entry in entries]
+        if not self._kernels:
+            raise ValidationError(f"{name}: no kernels in the image.")
+        for kernel in declared:
+            self._find(kernel)
+
+    @property
+    def kernel_names(self) -> tuple[str, ...]:
+        """The kernels, by the names that their symbols spell."""
+        return tuple(kernel.name for kernel in self._kernels)
+
+    def check(self, name: str) -> None:
+        """Raises unless there is such a kernel."""
+        self._find(name)
+
+    def symbol(self, name: str, target: Target) -> str:  # noqa: ARG002
+        """Returns the kernel's symbol."""
+        return self._find(name).entry.symbol
+
+    def signature(self, name: str) -> KernelSignature:
+        """Joins the types, from the symbol or the user, with the image's sizes."""
+        kernel = self._find(name)
+        declared = self._declared.get(name) or self._declared.get(kernel.name)
+        if declared is not None:
+            entry = kernel.entry.parameters
+            return make_signature(name, declared.types, entry, declared.names)
+        if kernel.types is None:
+            raise SignatureError(
+                f'{name}: an extern "C" kernel of a finished image has no types. Give '
+                f'{self.name}(..., signature="{name}(const float*, float*, int)").'
+            )
+        return make_signature(name, kernel.types, kernel.entry.parameters)
+
+    def attributes(self, name: str, target: Target) -> FunctionAttributes:
+        """Returns what the image says, which is not all."""
+        entry = self._find(name).entry
+        return FunctionAttributes(
+            target.arch,
+            registers=entry.registers,
+            local_bytes=entry.local_bytes,
+            max_threads=entry.max_threads or MAX_THREADS,
+        )
+
+    def _symbols(self) -> list[tuple[str, str]]:
+        return [(kernel.name, kernel.entry.symbol) for kernel in self._kernels]
+
+    def _find(self, name: str) -> Kernel:
+        found = matching(self._kernels, name)
+        if not found:
+            raise ValidationError(unknown_kernel(self.name, name, self.kernel_names))
+        return found[0]
+
+
+class PtxCode(_ImageCode):
+    """PTX text; runs on any GPU from its own architecture on, and on the CPU."""
+
+    def __init__(self, text: str, declared: Mapping[str, Declared]) -> None:
+        super().__init__("load_ptx", ptx_entries(text), declared)
+        self._data = text.encode()
+
+    def image(self, name: str, target: Target) -> ModuleImage:
+        """Returns the text as it is."""
+        self.check(name)
+        if target.platform == "cpu":
+            return ModuleImage.of(self._data, "host_ptx", self._symbols())
+        return ModuleImage.of(self._data, "ptx", self._symbols())
+
+
+class CubinCode(_ImageCode):
+    """A cubin; runs on the GPUs of its architecture."""
+
+    def __init__(self, data: bytes, declared: Mapping[str, Declared]) -> None:
+        super().__init__("load_cubin", cubin_entries(data), declared)
+        self._data = data
+
+    def image(self, name: str, target: Target) -> ModuleImage:
+        """Returns the bytes as they are."""
+        self.check(name)
+        if target.platform == "cpu":
+            raise UnsupportedError(
+                f"{name}: a cubin is machine code of a GPU and cannot run on the CPU. "
+                "Give its source to compile_nvrtc, or its PTX to load_ptx."
+            )
+        return ModuleImage.of(self._data, "cubin", self._symbols())

@@ -1,0 +1,259 @@
+"""Program: a source text with its options; compiled by NVRTC, or by clang."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from typing import NoReturn
+
+from . import _cache, _nvrtc
+from ._declarations import KernelDeclaration, find_kernels
+from ._diagnostics import failure, unknown_kernel
+from ._errors import CompileError, ValidationError
+from ._headers import auto_includes, headers_key
+from ._image import Entry, ptx_entries
+from ._nvrtc import NvrtcFailure, NvrtcOptions, NvrtcResult
+from ._shims import SHIMS
+from ._source import Location, line_directive
+
+_LINES_MATTER = re.compile(r"\b(?:assert|__LINE__|__FILE__|__builtin_(?:LINE|FILE))\b")
+_NAME_MAP_ERROR = re.compile(r"__nv_name_map\(\d+\): error: (.*)")
+_ERROR = re.compile(r"\berror(?: #[\w-]+)?: ", re.IGNORECASE)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Program:
+    """A text to compile.
+
+    Attributes:
+      name: What messages call it: the name given, a file's name or its first kernel.
+      source: The user's text.
+      options: For the compiler.
+      location: Where the text stands in the user's file, when that is known.
+      include_dir: The directory of the file that the text came from.
+      kernels: The `__global__` functions that the text spells out.
+    """
+
+    name: str
+    source: str
+    options: NvrtcOptions
+    location: Location | None = None
+    include_dir: str | None = None
+    kernels: tuple[KernelDeclaration, ...] = dataclasses.field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kernels", find_kernels(self.source))
+
+    @property
+    def include_dirs(self) -> tuple[str, ...]:
+        """The user's directories; last, that of the file itself."""
+        own = (self.include_dir,) if self.include_dir else ()
+        return (*self.options.include_paths, *own)
+
+    @property
+    def file_name(self) -> str:
+        """What the compiler calls the text where no `#line` says otherwise."""
+        return self.name if "." in self.name else f"{self.name}.cu"
+
+    @property
+    def lines_matter(self) -> bool:
+        """Whether the compiled code holds line numbers or file names."""
+        options = self.options
+        stated = options.line_info or options.debug
+        return stated or _LINES_MATTER.search(self.source) is not None
+
+    def text(self, expressions: Sequence[str] = ()) -> str:
+        """Returns the source with what has to stand in front of it."""
+        includes = auto_includes(self.source, expressions)
+        front = "".join(f"#include <{name}>\n" for name in includes)
+        location = self.location or Location(self.file_name, 1)
+        return f"{front}{line_directive(location)}{self.source}\n"
+
+    def declaration(
+        self, name: str, parameters: int | None = None
+    ) -> KernelDeclaration | None:
+        """Returns what the text says of a kernel, by name or name expression.
+
+        Args:
+          name: Such as `ns::scale<float>`, or `scale(float*)` for an overload.
+          parameters: Their number, to choose between overloads.
+        """
+        base = re.split(r"[<(]", name)[0]
+        for kernel in self.kernels:
+            if kernel.name == base and parameters in (None, len(kernel.parameters)):
+                return kernel
+        return None
+
+    def content_key(self, *extra: str) -> str:
+        """Returns a digest of all that the compiled code depends on, and of `extra`.
+
+        Lines are left out where the code cannot tell them: a kernel that moves in its
+        file is not compiled again.
+        """
+        text = self.text(extra)
+        options = dataclasses.replace(self.options, include_dirs=())
+        place = (self.location, self.file_name) if self.lines_matter else None
+        return _cache.fingerprint(
+            self.source,
+            repr((options, place, auto_includes(self.source, extra))),
+            repr(SHIMS),
+            *headers_key(text, self.options.header_texts, self.include_dirs),
+            *extra,
+        )
+
+    def compile(self, arch: str, expressions: Sequence[str] = ()) -> NvrtcResult:
+        """Compiles with NVRTC, or finds the result in a cache.
+
+        Args:
+          arch: Such as `sm_90`.
+          expressions: Kernels to instantiate, beside those that are no templates.
+
+        Raises:
+          CompileError: The text does not compile.
+          ValidationError: NVRTC does not know `arch`, or the text has no such kernel.
+        """
+        _nvrtc.check_arch(arch)
+        key = self.content_key("nvrtc", repr(_nvrtc.version()), arch, *expressions)
+        encoded = _cache.lookup(
+            "nvrtc", key, lambda: self._compile(arch, tuple(expressions)).encode()
+        )
+        return NvrtcResult.decode(encoded)
+
+    def compile_for_host(self, expressions: Sequence[str] = ()) -> NvrtcResult:
+        """Compiles with clang for the CPU route; the result has no cubin.
+
+        Raises:
+          CompileError: The text does not compile.
+          UnsupportedError: There is no clang.
+        """
+        expressions = tuple(expressions)
+        guessed = self._c_kernels()
+        try:
+            return self._run_clang(expressions, guessed)
+        except CompileError:
+            if not guessed:
+                self._check_spelled(expressions)
+                raise
+        # A guess may be wrong, under an `#if`; when all else is right, go by what is.
+        result = self._run_clang((), ())
+        self._check_spelled(expressions)
+        present = {entry.symbol for entry in kernel_entries(result.ptx)}
+        guessed = tuple(g for g in guessed if g.split("::")[-1] in present)
+        return self._run_clang(expressions, guessed)
+
+    def _run_clang(
+        self, expressions: tuple[str, ...], probes: tuple[str, ...]
+    ) -> NvrtcResult:
+        from .cpu import compile_source
+
+        result = compile_source(
+            self.text(expressions),
+            program_name=self.file_name,
+            std=self.options.std,
+            defines=self.options.macros,
+            include_dirs=self.include_dirs,
+            headers=self.options.header_texts,
+            fast_math=self.options.fast_math,
+            name_expressions=(*probes, *expressions),
+        )
+        lowered = tuple((name, result.lowered_names[name]) for name in expressions)
+        types = tuple(result.demangled.items())
+        return NvrtcResult(b"", result.ptx, lowered, types, log=result.log)
+
+    def _check_spelled(self, expressions: Sequence[str]) -> None:
+        """Refuses kernels that the text does not spell out, once a compiler has."""
+        known = [kernel.name for kernel in self.kernels]
+        for expression in expressions:
+            if self.declaration(expression) is None:
+                message = unknown_kernel(self.name, expression, known)
+                raise ValidationError(message) from None
+
+    def _c_kernels(self) -> tuple[str, ...]:
+        return tuple(k.name for k in self.kernels if k.c_linkage and not k.template)
+
+    def _compile(self, arch: str, expressions: tuple[str, ...]) -> NvrtcResult:
+        """Compiles once; again only when a guess from the text was wrong."""
+        guessed = self._c_kernels()
+        try:
+            return self._run(arch, expressions, (*guessed, *expressions))
+        except NvrtcFailure as error:
+            if not guessed or not _only_names_fail(error.log):
+                self._fail(arch, expressions, error)
+        try:
+            result = self._run(arch, (), ())
+            present = {entry.symbol for entry in ptx_entries(result.ptx)}
+            guessed = tuple(g for g in guessed if g.split("::")[-1] in present)
+            return self._run(arch, expressions, (*guessed, *expressions))
+        except NvrtcFailure as error:
+            self._fail(arch, expressions, error)
+
+    def _run(
+        self, arch: str, expressions: tuple[str, ...], probes: tuple[str, ...]
+    ) -> NvrtcResult:
+        front = _nvrtc.PROBE_DECLARATION if probes else ""
+        result = _nvrtc.compile_text(
+            front + self.text(expressions),
+            program_name=self.file_name,
+            arch=arch,
+            flags=self.options.flags(),
+            include_dirs=self.include_dirs,
+            headers=self.options.header_texts,
+            expressions=expressions,
+            probes=probes,
+        )
+        # `extern "C"` by way of a macro, which the text does not show.
+        untyped = untyped_symbols(result)
+        if not untyped:
+            return result
+        try:
+            return self._run(arch, expressions, (*probes, *untyped))
+        except NvrtcFailure:
+            return result
+
+    def _fail(
+        self, arch: str, expressions: tuple[str, ...], error: NvrtcFailure
+    ) -> NoReturn:
+        if expressions and _only_names_fail(error.log):
+            self._fail_names(expressions, error)
+        message = failure(
+            self.name,
+            arch,
+            f"NVRTC {_nvrtc.version_text()}",
+            self.options.flags(),
+            error.log,
+        )
+        raise CompileError(message, error.log, self.source, error.flags, arch) from None
+
+    def _fail_names(
+        self, expressions: tuple[str, ...], error: NvrtcFailure
+    ) -> NoReturn:
+        self._check_spelled(expressions)
+        reason = _NAME_MAP_ERROR.search(error.log)
+        said = reason[1].rstrip(".") if reason else "not found"
+        listed = ", ".join(map(repr, expressions))
+        raise ValidationError(
+            f"{self.name}: no kernel fits {listed}: {said}. Write template "
+            'arguments as in C++, such as "scale<float, 4>".'
+        ) from None
+
+
+def kernel_entries(ptx: str) -> list[Entry]:
+    """Lists the user's kernels in PTX text, without our probes."""
+    return [entry for entry in ptx_entries(ptx) if _nvrtc.PROBE not in entry.symbol]
+
+
+def untyped_symbols(result: NvrtcResult) -> tuple[str, ...]:
+    """Lists the kernels whose types neither the symbol nor a probe tells."""
+    typed = {name.split("::")[-1] for name, _ in result.types}
+    return tuple(
+        entry.symbol
+        for entry in kernel_entries(result.ptx)
+        if entry.symbol not in typed and not entry.symbol.startswith("_Z")
+    )
+
+
+def _only_names_fail(log: str) -> bool:
+    """Whether all errors are about name expressions, none about the text."""
+    lines = [line for line in log.splitlines() if _ERROR.search(line)]
+    return bool(lines) and all("__nv_name_map" in line for line in lines)
