@@ -237,11 +237,11 @@ def _is_float(value: object) -> bool:
     return isinstance(value, float)
 
 
-def _to_float(owner: str, c_type: str, dtype: np.dtype, value: ScalarLike) -> Any:
+def _to_float(owner: str, c_type: str, dtype: np.dtype, value: Any) -> Any:
     """Rounds only Python floats, which have no width of their own."""
     try:
         with np.errstate(all="ignore"):
-            result = dtype.type(value)
+            result = dtype.type(float(value))
         exact = _equal(result, value)
     except OverflowError:
         result, exact = dtype.type(math.inf), False

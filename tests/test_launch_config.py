@@ -1,0 +1,103 @@
+"""LaunchConfig: normal form and CUDA's static limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import jax_rawcuda as rc
+
+
+def test_missing_extents_are_one():
+    config = rc.LaunchConfig(grid=4, block=(16, 16))
+    assert config.grid == (4, 1, 1)
+    assert config.block == (16, 16, 1)
+    assert config.shared_mem_bytes == 0
+    assert config.cluster is None
+
+
+def test_equal_configs_are_one_value():
+    a, b = rc.LaunchConfig(4, 32), rc.LaunchConfig((4, 1, 1), [np.int64(32)])
+    assert a == b
+    assert hash(a) == hash(b)
+    assert a != rc.LaunchConfig(4, 32, cooperative=True)
+
+
+def test_it_is_frozen():
+    with pytest.raises(AttributeError):
+        rc.LaunchConfig(1, 1).grid = (2, 1, 1)
+
+
+def test_repr_shows_only_what_is_set():
+    assert repr(rc.LaunchConfig(2, 32)) == (
+        "LaunchConfig(grid=(2, 1, 1), block=(32, 1, 1))"
+    )
+    assert "cooperative=True" in repr(rc.LaunchConfig(2, 32, cooperative=True))
+
+
+@given(threads=st.integers(0, 2**31), block=st.integers(1, 1024))
+def test_flat_covers_every_thread(threads, block):
+    config = rc.LaunchConfig.flat(threads, block)
+    blocks = config.grid[0]
+    assert blocks * block >= threads
+    assert (blocks - 1) * block < threads
+    assert config.is_empty == (threads == 0)
+
+
+LIMITS = {
+    "grid x": dict(grid=2**31 - 1, block=1),
+    "grid y and z": dict(grid=(1, 65535, 65535), block=1),
+    "block x": dict(grid=1, block=1024),
+    "block y": dict(grid=1, block=(1, 1024)),
+    "block z": dict(grid=1, block=(16, 1, 64)),
+    "shared memory": dict(grid=1, block=1, shared_mem_bytes=232448),
+    "cluster": dict(grid=16, block=1, cluster=8),
+}
+
+
+@pytest.mark.parametrize("values", LIMITS.values(), ids=LIMITS.keys())
+def test_the_limit_itself_is_legal(values):
+    rc.LaunchConfig(**values)
+
+
+REFUSED = {
+    "threads": (
+        dict(grid=1, block=2048),
+        r"block=\(2048, 1, 1\) has 2048 threads; the limit is 1024 threads per block\.",
+    ),
+    "threads in a product": (dict(grid=1, block=(32, 33)), "has 1056 threads"),
+    "block z": (dict(grid=1, block=(1, 1, 65)), "the limit on z is 64"),
+    "empty block": (dict(grid=1, block=(32, 0)), "block=.* is empty"),
+    "grid x": (dict(grid=2**31, block=1), "the limit on x is 2147483647"),
+    "grid y": (dict(grid=(1, 65536), block=1), "limit on y is 65535. Put the large"),
+    "grid z": (dict(grid=(1, 1, 65536), block=1), "limit on z is 65535"),
+    "negative": (dict(grid=-1, block=1), "grid=-1; it cannot be negative"),
+    "float": (dict(grid=1.0, block=1), "grid needs Python ints, got 1.0"),
+    "bool": (dict(grid=True, block=1), "grid needs Python ints, got True"),
+    "four extents": (dict(grid=(1, 1, 1, 1), block=1), "4 extents; it needs one to"),
+    "shared memory": (
+        dict(grid=1, block=1, shared_mem_bytes=232449),
+        "shared_mem_bytes=232449; no device allows more than 232448 bytes",
+    ),
+    "large cluster": (
+        dict(grid=16, block=1, cluster=16),
+        "16 blocks; the portable limit is 8 blocks per cluster. Use a smaller",
+    ),
+    "ragged cluster": (
+        dict(grid=(4, 3), block=1, cluster=(2, 2)),
+        r"grid=\(4, 3, 1\) is not divisible by cluster=\(2, 2, 1\) on y. Round",
+    ),
+}
+
+
+@pytest.mark.parametrize(("values", "text"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_cuda_refuses(values, text):
+    with pytest.raises(rc.ValidationError, match=text):
+        rc.LaunchConfig(**values)
+
+
+def test_flat_refuses_an_empty_block():
+    with pytest.raises(rc.ValidationError, match="block=0; it needs at least 1"):
+        rc.LaunchConfig.flat(10, 0)
