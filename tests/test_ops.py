@@ -117,12 +117,12 @@ def test_filled_output_is_the_result_where_no_kernel_writes(device):
 def test_copy_and_slices_of_a_workspace(device, rng):
     @rc.op
     def rotate(s, x):
-        half = 4 * (x.size // 2)
-        space = s.alloc_bytes(2 * half)
+        half = x.size // 2
+        space = s.alloc_bytes(x.byte_len)
         out = s.alloc_output(x.shape, x.dtype)
         s.copy_bytes(space, x)
-        launch(s, "scaled", x.size // 2, space[half:], out, 2.0, x.size // 2)
-        s.copy_bytes(out[half:], space[:half])
+        launch(s, "scaled", half, space[4 * half :], out, 2.0, half)
+        s.copy_bytes(out[half:], space[: 4 * half])
         return out
 
     x = rng.standard_normal(64, np.float32)
