@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from . import _cache, _nvrtc
@@ -18,8 +20,9 @@ from ._shims import SHIMS
 from ._source import Location, line_directive
 
 _LINES_MATTER = re.compile(r"\b(?:assert|__LINE__|__FILE__|__builtin_(?:LINE|FILE))\b")
-_NAME_MAP_ERROR = re.compile(r"__nv_name_map\(\d+\): error: (.*)")
-_ERROR = re.compile(r"\berror(?: #[\w-]+)?: ", re.IGNORECASE)
+
+Names = tuple[str, ...]
+_Run = Callable[[Names, Names], NvrtcResult]  # of (expressions, probes)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -115,8 +118,9 @@ class Program:
         """
         _nvrtc.check_arch(arch)
         key = self.content_key("nvrtc", repr(_nvrtc.version()), arch, *expressions)
+        run = functools.partial(self._run_nvrtc, arch)
         encoded = _cache.lookup(
-            "nvrtc", key, lambda: self._compile(arch, tuple(expressions)).encode()
+            "nvrtc", key, lambda: self._settle(run, tuple(expressions)).encode()
         )
         return NvrtcResult.decode(encoded)
 
@@ -125,117 +129,91 @@ class Program:
 
         Raises:
           CompileError: The text does not compile.
+          ValidationError: The text has no such kernel.
           UnsupportedError: There is no clang.
         """
-        expressions = tuple(expressions)
-        guessed = self._c_kernels()
-        try:
-            return self._run_clang(expressions, guessed)
-        except CompileError:
-            if not guessed:
-                self._check_spelled(expressions)
-                raise
-        # A guess may be wrong, under an `#if`; when all else is right, go by what is.
-        result = self._run_clang((), ())
-        self._check_spelled(expressions)
-        present = {entry.symbol for entry in kernel_entries(result.ptx)}
-        guessed = tuple(g for g in guessed if g.split("::")[-1] in present)
-        return self._run_clang(expressions, guessed)
+        return self._settle(self._run_clang, tuple(expressions))
 
-    def _run_clang(
-        self, expressions: tuple[str, ...], probes: tuple[str, ...]
-    ) -> NvrtcResult:
+    def _settle(self, run: _Run, expressions: Names) -> NvrtcResult:
+        """Compiles once; again only when a guess from the text was wrong."""
+        probes = tuple(k.name for k in self.kernels if k.c_linkage and not k.template)
+        try:
+            try:
+                result = run(expressions, probes)
+            except _NameFailure:
+                if not probes:
+                    raise
+                # Some `extern "C"` kernel is under an `#if`, or a name is wrong.
+                present = {entry.symbol for entry in kernel_entries(run((), ()).ptx)}
+                probes = tuple(p for p in probes if p.split("::")[-1] in present)
+                result = run(expressions, probes)
+        except _NameFailure as error:
+            self._fail_names(expressions, str(error))
+        if untyped := _untyped_symbols(result):  # `extern "C"` out of a macro
+            with contextlib.suppress(_NameFailure):
+                return run(expressions, (*probes, *untyped))
+        return result
+
+    def _run_nvrtc(self, arch: str, expressions: Names, probes: Names) -> NvrtcResult:
+        front = _nvrtc.PROBE_DECLARATION if probes or expressions else ""
+        try:
+            return _nvrtc.compile_text(
+                front + self.text(expressions),
+                program_name=self.file_name,
+                arch=arch,
+                flags=self.options.flags(),
+                include_dirs=self.include_dirs,
+                headers=self.options.header_texts,
+                expressions=expressions,
+                probes=(*probes, *expressions),
+            )
+        except NvrtcFailure as error:
+            if reasons := _name_errors(error.log, "__nv_name_map"):
+                raise _NameFailure(reasons[0]) from None
+            compiler = f"NVRTC {_nvrtc.version_text()}"
+            flags = self.options.flags()
+            message = failure(self.name, arch, compiler, flags, error.log)
+            raise CompileError(
+                message, error.log, self.source, error.flags, arch
+            ) from None
+
+    def _run_clang(self, expressions: Names, probes: Names) -> NvrtcResult:
         from .cpu import compile_source
 
-        result = compile_source(
-            self.text(expressions),
-            program_name=self.file_name,
-            std=self.options.std,
-            defines=self.options.macros,
-            include_dirs=self.include_dirs,
-            headers=self.options.header_texts,
-            fast_math=self.options.fast_math,
-            name_expressions=(*probes, *expressions),
-        )
+        try:
+            result = compile_source(
+                self.text(expressions),
+                program_name=self.file_name,
+                std=self.options.std,
+                defines=self.options.macros,
+                include_dirs=self.include_dirs,
+                headers=self.options.header_texts,
+                fast_math=self.options.fast_math,
+                name_expressions=(*probes, *expressions),
+            )
+        except CompileError as error:
+            if reasons := _name_errors(error.log, "name expression"):
+                raise _NameFailure(reasons[0]) from None
+            raise
         lowered = tuple((name, result.lowered_names[name]) for name in expressions)
         types = tuple(result.demangled.items())
         return NvrtcResult(b"", result.ptx, lowered, types, log=result.log)
 
-    def _check_spelled(self, expressions: Sequence[str]) -> None:
-        """Refuses kernels that the text does not spell out, once a compiler has."""
+    def _fail_names(self, expressions: Names, reason: str) -> NoReturn:
         known = [kernel.name for kernel in self.kernels]
         for expression in expressions:
             if self.declaration(expression) is None:
                 message = unknown_kernel(self.name, expression, known)
                 raise ValidationError(message) from None
-
-    def _c_kernels(self) -> tuple[str, ...]:
-        return tuple(k.name for k in self.kernels if k.c_linkage and not k.template)
-
-    def _compile(self, arch: str, expressions: tuple[str, ...]) -> NvrtcResult:
-        """Compiles once; again only when a guess from the text was wrong."""
-        guessed = self._c_kernels()
-        try:
-            return self._run(arch, expressions, (*guessed, *expressions))
-        except NvrtcFailure as error:
-            if not guessed or not _only_names_fail(error.log):
-                self._fail(arch, expressions, error)
-        try:
-            result = self._run(arch, (), ())
-            present = {entry.symbol for entry in ptx_entries(result.ptx)}
-            guessed = tuple(g for g in guessed if g.split("::")[-1] in present)
-            return self._run(arch, expressions, (*guessed, *expressions))
-        except NvrtcFailure as error:
-            self._fail(arch, expressions, error)
-
-    def _run(
-        self, arch: str, expressions: tuple[str, ...], probes: tuple[str, ...]
-    ) -> NvrtcResult:
-        front = _nvrtc.PROBE_DECLARATION if probes else ""
-        result = _nvrtc.compile_text(
-            front + self.text(expressions),
-            program_name=self.file_name,
-            arch=arch,
-            flags=self.options.flags(),
-            include_dirs=self.include_dirs,
-            headers=self.options.header_texts,
-            expressions=expressions,
-            probes=probes,
-        )
-        # `extern "C"` by way of a macro, which the text does not show.
-        untyped = untyped_symbols(result)
-        if not untyped:
-            return result
-        try:
-            return self._run(arch, expressions, (*probes, *untyped))
-        except NvrtcFailure:
-            return result
-
-    def _fail(
-        self, arch: str, expressions: tuple[str, ...], error: NvrtcFailure
-    ) -> NoReturn:
-        if expressions and _only_names_fail(error.log):
-            self._fail_names(expressions, error)
-        message = failure(
-            self.name,
-            arch,
-            f"NVRTC {_nvrtc.version_text()}",
-            self.options.flags(),
-            error.log,
-        )
-        raise CompileError(message, error.log, self.source, error.flags, arch) from None
-
-    def _fail_names(
-        self, expressions: tuple[str, ...], error: NvrtcFailure
-    ) -> NoReturn:
-        self._check_spelled(expressions)
-        reason = _NAME_MAP_ERROR.search(error.log)
-        said = reason[1].rstrip(".") if reason else "not found"
         listed = ", ".join(map(repr, expressions))
         raise ValidationError(
-            f"{self.name}: no kernel fits {listed}: {said}. Write template "
+            f"{self.name}: no kernel fits {listed}: {reason}. Write template "
             'arguments as in C++, such as "scale<float, 4>".'
         ) from None
+
+
+class _NameFailure(Exception):
+    """The text compiles, but a kernel asked for by name is not in it."""
 
 
 def kernel_entries(ptx: str) -> list[Entry]:
@@ -243,7 +221,7 @@ def kernel_entries(ptx: str) -> list[Entry]:
     return [entry for entry in ptx_entries(ptx) if _nvrtc.PROBE not in entry.symbol]
 
 
-def untyped_symbols(result: NvrtcResult) -> tuple[str, ...]:
+def _untyped_symbols(result: NvrtcResult) -> Names:
     """Lists the kernels whose types neither the symbol nor a probe tells."""
     typed = {name.split("::")[-1] for name, _ in result.types}
     return tuple(
@@ -253,7 +231,11 @@ def untyped_symbols(result: NvrtcResult) -> tuple[str, ...]:
     )
 
 
-def _only_names_fail(log: str) -> bool:
-    """Whether all errors are about name expressions, none about the text."""
-    lines = [line for line in log.splitlines() if _ERROR.search(line)]
-    return bool(lines) and all("__nv_name_map" in line for line in lines)
+def _name_errors(log: str, marker: str) -> list[str]:
+    """Returns the reasons when all errors are about names, none about the text."""
+    errors = [
+        line.split("error: ", 1) for line in log.splitlines() if "error: " in line
+    ]
+    if any(marker not in place for place, _ in errors):
+        return []
+    return [reason.rstrip(".") for _, reason in errors]
