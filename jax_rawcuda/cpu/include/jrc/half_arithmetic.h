@@ -5,25 +5,25 @@
 // clang's native 16-bit type: one rounding per operation.
 #define __JRC_UNARY(NAME, NAME2, EXPRESSION) \
   __JRC_FN __JRC_H NAME(__JRC_H h) {         \
-    __JRC_NATIVE a = h.__jrc_value;          \
+    __JRC_NATIVE a = h.__jrc_value();        \
     return __JRC_H::__jrc_of(EXPRESSION);    \
   }                                          \
   __JRC_FN __JRC_H2 NAME2(__JRC_H2 h) { return __JRC_H2(NAME(h.x), NAME(h.y)); }
-#define __JRC_BINARY(NAME, NAME2, CONTRACT, EXPRESSION)                  \
-  __JRC_FN __JRC_H NAME(__JRC_H g, __JRC_H h) {                          \
-    _Pragma(CONTRACT) __JRC_NATIVE a = g.__jrc_value, b = h.__jrc_value; \
-    return __JRC_H::__jrc_of(EXPRESSION);                                \
-  }                                                                      \
-  __JRC_FN __JRC_H2 NAME2(__JRC_H2 g, __JRC_H2 h) {                      \
-    return __JRC_H2(NAME(g.x, h.x), NAME(g.y, h.y));                     \
+#define __JRC_BINARY(NAME, NAME2, CONTRACT, EXPRESSION)                      \
+  __JRC_FN __JRC_H NAME(__JRC_H g, __JRC_H h) {                              \
+    _Pragma(CONTRACT) __JRC_NATIVE a = g.__jrc_value(), b = h.__jrc_value(); \
+    return __JRC_H::__jrc_of(EXPRESSION);                                    \
+  }                                                                          \
+  __JRC_FN __JRC_H2 NAME2(__JRC_H2 g, __JRC_H2 h) {                          \
+    return __JRC_H2(NAME(g.x, h.x), NAME(g.y, h.y));                         \
   }
-#define __JRC_TERNARY(NAME, NAME2, EXPRESSION)                            \
-  __JRC_FN __JRC_H NAME(__JRC_H f, __JRC_H g, __JRC_H h) {                \
-    __JRC_NATIVE a = f.__jrc_value, b = g.__jrc_value, c = h.__jrc_value; \
-    return __JRC_H::__jrc_of(EXPRESSION);                                 \
-  }                                                                       \
-  __JRC_FN __JRC_H2 NAME2(__JRC_H2 f, __JRC_H2 g, __JRC_H2 h) {           \
-    return __JRC_H2(NAME(f.x, g.x, h.x), NAME(f.y, g.y, h.y));            \
+#define __JRC_TERNARY(NAME, NAME2, EXPRESSION)                                  \
+  __JRC_FN __JRC_H NAME(__JRC_H f, __JRC_H g, __JRC_H h) {                      \
+    __JRC_NATIVE a = f.__jrc_value(), b = g.__jrc_value(), c = h.__jrc_value(); \
+    return __JRC_H::__jrc_of(EXPRESSION);                                       \
+  }                                                                             \
+  __JRC_FN __JRC_H2 NAME2(__JRC_H2 f, __JRC_H2 g, __JRC_H2 h) {                 \
+    return __JRC_H2(NAME(f.x, g.x, h.x), NAME(f.y, g.y, h.y));                  \
   }
 #define __JRC_FUSED "clang fp contract(fast)"
 #define __JRC_SPLIT "clang fp contract(off)"

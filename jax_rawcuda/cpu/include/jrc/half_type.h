@@ -18,19 +18,23 @@ struct __align__(4) __JRC_RAW2 {
 };
 
 struct __align__(2) __JRC_H {
-  // The only member; a pair of bytes in memory.
-  __JRC_NATIVE __jrc_value;
+  unsigned short __x;  // the name that CCCL looks for
 
   __JRC_H() = default;
-  __JRC_FN constexpr __JRC_H(const __JRC_RAW& raw)
-      : __jrc_value(__builtin_bit_cast(__JRC_NATIVE, raw.x)) {}
+  __JRC_FN constexpr __JRC_H(const __JRC_RAW& raw) : __x(raw.x) {}
   __JRC_FN static constexpr __JRC_H __jrc_of(__JRC_NATIVE value) {
-    return __JRC_H(__JRC_RAW{__builtin_bit_cast(unsigned short, value)});
+    return __JRC_H(__JRC_RAW{__jrc_bits(value)});
   }
-  __JRC_FN constexpr __JRC_H(float v) : __jrc_value((__JRC_NATIVE)v) {}
-  __JRC_FN __JRC_H(double v) : __jrc_value((__JRC_NATIVE)__jrc_odd(v)) {}
+  __JRC_FN static constexpr unsigned short __jrc_bits(__JRC_NATIVE value) {
+    return __builtin_bit_cast(unsigned short, value);
+  }
+  __JRC_FN constexpr __JRC_NATIVE __jrc_value() const {
+    return __builtin_bit_cast(__JRC_NATIVE, __x);
+  }
+  __JRC_FN constexpr __JRC_H(float v) : __x(__jrc_bits((__JRC_NATIVE)v)) {}
+  __JRC_FN __JRC_H(double v) : __x(__jrc_bits((__JRC_NATIVE)__jrc_odd(v))) {}
 #define __JRC_FROM(T) \
-  __JRC_FN __JRC_H(T v) : __jrc_value((__JRC_NATIVE)__jrc_odd(v)) {}
+  __JRC_FN __JRC_H(T v) : __x(__jrc_bits((__JRC_NATIVE)__jrc_odd(v))) {}
   __JRC_FROM(short)
   __JRC_FROM(unsigned short)
   __JRC_FROM(int)
@@ -43,7 +47,7 @@ struct __align__(2) __JRC_H {
 
   __JRC_FN __JRC_H& operator=(const __JRC_RAW& raw) { return *this = __JRC_H(raw); }
   __JRC_FN volatile __JRC_H& operator=(const __JRC_RAW& raw) volatile {
-    __jrc_value = __JRC_H(raw).__jrc_value;
+    __x = raw.x;
     return *this;
   }
 #define __JRC_ASSIGN(T) \
@@ -58,16 +62,12 @@ struct __align__(2) __JRC_H {
   __JRC_ASSIGN(unsigned long long)
 #undef __JRC_ASSIGN
 
-  __JRC_FN constexpr operator float() const { return __jrc_value; }
-  __JRC_FN constexpr operator bool() const { return (float)__jrc_value != 0.0f; }
-  __JRC_FN constexpr operator __JRC_RAW() const {
-    return __JRC_RAW{__builtin_bit_cast(unsigned short, __jrc_value)};
-  }
-  __JRC_FN operator __JRC_RAW() const volatile {
-    return __JRC_RAW{__builtin_bit_cast(unsigned short, __jrc_value)};
-  }
+  __JRC_FN constexpr operator float() const { return __jrc_value(); }
+  __JRC_FN constexpr operator bool() const { return (float)__jrc_value() != 0.0f; }
+  __JRC_FN constexpr operator __JRC_RAW() const { return __JRC_RAW{__x}; }
+  __JRC_FN operator __JRC_RAW() const volatile { return __JRC_RAW{__x}; }
 #define __JRC_TO(T, WIDE, CONVERT) \
-  __JRC_FN operator T() const { return (T)(WIDE)CONVERT((float)__jrc_value); }
+  __JRC_FN operator T() const { return (T)(WIDE)CONVERT((float)__jrc_value()); }
   __JRC_TO(signed char, int, __jrc_clamped<signed char>)
   __JRC_TO(unsigned char, int, __jrc_clamped<unsigned char>)
   __JRC_TO(char, int, __jrc_clamped<char>)

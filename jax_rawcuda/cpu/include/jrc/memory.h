@@ -36,6 +36,14 @@ __JRC_FN unsigned int __isGlobal(const void* p) { return __nvvm_isspacep_global(
 __JRC_FN unsigned int __isShared(const void* p) { return __nvvm_isspacep_shared(p); }
 __JRC_FN unsigned int __isConstant(const void* p) { return __nvvm_isspacep_const(p); }
 __JRC_FN unsigned int __isLocal(const void* p) { return __nvvm_isspacep_local(p); }
+__JRC_FN unsigned int __isClusterShared(const void* p) {
+  unsigned int r;
+  asm("{\n\t.reg .pred p;\n\tisspacep.shared::cluster p, %1;\n\t"
+      "selp.u32 %0, 1, 0, p;\n\t}"
+      : "=r"(r)
+      : "l"(p));
+  return r;
+}
 __JRC_FN size_t __cvta_generic_to_global(const void* p) {
   return (size_t)(__JRC_SPACE(1) const void*)p;
 }

@@ -22,38 +22,10 @@ __device__ __attribute__((noreturn)) void __assertfail(const char* message,
                : __assertfail(#condition, __FILE__, __LINE__, __PRETTY_FUNCTION__, 1))
 #endif
 
-// Memory intrinsics lower to loops; there is no library to call.
-__JRC_FN void* memcpy(void* to, const void* from, size_t n) {
-  return __builtin_memcpy(to, from, n);
-}
-__JRC_FN void* memmove(void* to, const void* from, size_t n) {
-  return __builtin_memmove(to, from, n);
-}
-__JRC_FN void* memset(void* to, int value, size_t n) {
-  return __builtin_memset(to, value, n);
-}
-__JRC_FN int memcmp(const void* a, const void* b, size_t n) {
-  const unsigned char* p = (const unsigned char*)a;
-  const unsigned char* q = (const unsigned char*)b;
-  for (; n; --n, ++p, ++q)
-    if (*p != *q) return *p - *q;
-  return 0;
-}
-__JRC_FN size_t strlen(const char* s) {
-  const char* p = s;
-  while (*p) ++p;
-  return p - s;
-}
-
 namespace std {
 using ::free;
 using ::malloc;
-using ::memcmp;
-using ::memcpy;
-using ::memmove;
-using ::memset;
 using ::printf;
-using ::strlen;
 }  // namespace std
 
 // Placement and heap forms of new, as the device runtime has them.

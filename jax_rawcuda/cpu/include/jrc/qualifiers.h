@@ -7,6 +7,12 @@
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
 #define __CUDACC_VER_BUILD__ 0
+// CCCL: no host library; and it asks for the version under these names when clang
+// compiles.
+#define CUDA_VERSION 13000
+#define CUDART_VERSION 13000
+#define _CCCL_ENABLE_FREESTANDING 1
+#define CCCL_DISABLE_NVFP8_SUPPORT 1
 #define __JAX_RAWCUDA_CPU__ 1
 
 #define __host__ __attribute__((host))

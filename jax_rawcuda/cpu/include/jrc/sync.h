@@ -55,3 +55,11 @@ __JRC_FN void __nanosleep(unsigned int ns) {
 __JRC_FN void __trap() { asm volatile("trap;"); }
 __JRC_FN void __brkpt() { asm volatile("brkpt;"); }
 __JRC_FN void __prof_trigger(int) {}
+
+// Programmatic dependent launch.
+__JRC_FN void cudaGridDependencySynchronize() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+__JRC_FN void cudaTriggerProgrammaticLaunchCompletion() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
