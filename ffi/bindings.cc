@@ -12,7 +12,6 @@
 
 #include "ffi/counters.h"
 #include "ffi/cpu/runtime.h"
-#include "ffi/driver.h"
 #include "ffi/handler.h"
 
 namespace nb = nanobind;
@@ -152,19 +151,32 @@ nb::dict ToDict(const Handlers& handlers) {
 nb::dict Types() {
   nb::dict result;
   result["cpu"] = ToDict(CpuStateType());
+#ifdef JAX_RAWCUDA_CUDA
   result["CUDA"] = ToDict(CudaStateType());
+#endif
   return result;
 }
 
 nb::dict AllHandlers() {
-  nb::dict cpu, cuda, result;
+  nb::dict cpu, result;
   cpu["session"] = ToDict(CpuHandlers());
   cpu["session_sync"] = ToDict(CpuHandlers());
+  result["cpu"] = cpu;
+#ifdef JAX_RAWCUDA_CUDA
+  nb::dict cuda;
   cuda["session"] = ToDict(CudaHandlers(/*capturable=*/true));
   cuda["session_sync"] = ToDict(CudaHandlers(/*capturable=*/false));
-  result["cpu"] = cpu;
   result["CUDA"] = cuda;
+#endif
   return result;
+}
+
+std::string GetDriverStatus() {
+#ifdef JAX_RAWCUDA_CUDA
+  return DriverStatus();
+#else
+  return "This platform has no CUDA driver.";
+#endif
 }
 
 void SetPythonHooks(nb::object inflate, nb::object load_host_kernel) {
@@ -214,10 +226,8 @@ NB_MODULE(_ffi, m) {
         "Sets the functions that instantiation calls.");
   m.def("host_symbols", &HostSymbolAddresses,
         "Returns the addresses of the functions that host code may call.");
-  m.def(
-      "driver_status", [] { return GetDriver().error; },
-      nb::call_guard<nb::gil_scoped_release>(),
-      "Loads the CUDA driver. Returns why it cannot be used, or '' when it can.");
+  m.def("driver_status", &GetDriverStatus, nb::call_guard<nb::gil_scoped_release>(),
+        "Loads the CUDA driver. Returns why it cannot be used, or '' when it can.");
   m.def("counters", &ReadCounters, "Returns how often the slow things happened.");
   m.def("check_plan", &CheckPlan, nb::arg("plan"), nb::arg("images"),
         "Decodes a plan. Returns what is wrong with it, or ''.");

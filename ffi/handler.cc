@@ -5,8 +5,12 @@
 #include <vector>
 
 #include "ffi/counters.h"
-#include "ffi/replay_cuda.h"
 #include "xla/ffi/api/ffi.h"
+
+#ifdef JAX_RAWCUDA_CUDA
+#include "ffi/driver.h"
+#include "ffi/replay_cuda.h"
+#endif
 
 namespace jax_rawcuda {
 namespace {
@@ -89,18 +93,7 @@ struct CpuState {
   std::vector<std::shared_ptr<const HostKernel>> kernels;  // one per function
 };
 
-struct CudaState {
-  inline static ffi::TypeId id{0x6a72637570000002};
-
-  explicit CudaState(Program program)
-      : replay(std::move(program.plan), std::move(program.images)) {}
-
-  LiveCount live;
-  CudaReplay replay;
-};
-
 constexpr ffi::TypeInfo kCpuStateInfo = ffi::MakeTypeInfo<CpuState>();
-constexpr ffi::TypeInfo kCudaStateInfo = ffi::MakeTypeInfo<CudaState>();
 
 ffi::Error WrongCount(const Plan& plan, const char* what, size_t given,
                       size_t expected) {
@@ -151,28 +144,6 @@ ffi::Error ForEachBuffer(const Plan& plan, const ffi::RemainingArgs& operands,
   return ffi::Error::Success();
 }
 
-// No driver call: this also runs where there is no GPU.
-ffi::ErrorOr<std::unique_ptr<CudaState>> InstantiateCuda(ffi::Dictionary attributes) {
-  Result<Program> program = DecodeProgram(attributes);
-  if (!program.ok()) return ffi::Unexpected(ToError(program.status()));
-  return std::make_unique<CudaState>(std::move(program.value()));
-}
-
-ffi::Error InitializeCuda(CUstream stream, int32_t ordinal, CudaState* state) {
-  return ToError(state->replay.Initialize(stream, ordinal));
-}
-
-ffi::Error ExecuteCuda(CUstream stream, CudaState* state, ffi::RemainingArgs operands,
-                       ffi::RemainingRets results) {
-  char* buffers[kMaxBuffers];
-  char** next = buffers;
-  ffi::Error error =
-      ForEachBuffer(state->replay.plan(), operands, results,
-                    [&](void* data, size_t) { *next++ = static_cast<char*>(data); });
-  if (error.failure()) return error;
-  return ToError(state->replay.Execute(stream, buffers));
-}
-
 ffi::ErrorOr<std::unique_ptr<CpuState>> InstantiateCpu(ffi::Dictionary attributes) {
   Result<Program> program = DecodeProgram(attributes);
   if (!program.ok()) return ffi::Unexpected(ToError(program.status()));
@@ -220,6 +191,58 @@ ffi::Error ExecuteCpu(ffi::ThreadPool pool, CpuState* state,
                              buffers + plan.operand_bytes.size(), tasks));
 }
 
+XLA_FFI_DEFINE_HANDLER(kInstantiateCpu, InstantiateCpu,
+                       ffi::Ffi::BindInstantiate().Attrs());
+XLA_FFI_DEFINE_HANDLER(kExecuteCpu, ExecuteCpu,
+                       ffi::Ffi::BindExecute()
+                           .Ctx<ffi::ThreadPool>()
+                           .Ctx<ffi::State<CpuState>>()
+                           .RemainingArgs()
+                           .RemainingRets());
+
+void* Address(XLA_FFI_Handler* handler) { return reinterpret_cast<void*>(handler); }
+
+template <typename State>
+StateType TypeOf(const ffi::TypeInfo& info) {
+  return StateType{&State::id, const_cast<ffi::TypeInfo*>(&info)};
+}
+
+#ifdef JAX_RAWCUDA_CUDA
+
+struct CudaState {
+  inline static ffi::TypeId id{0x6a72637570000002};
+
+  explicit CudaState(Program program)
+      : replay(std::move(program.plan), std::move(program.images)) {}
+
+  LiveCount live;
+  CudaReplay replay;
+};
+
+constexpr ffi::TypeInfo kCudaStateInfo = ffi::MakeTypeInfo<CudaState>();
+
+// No driver call: this also runs where there is no GPU.
+ffi::ErrorOr<std::unique_ptr<CudaState>> InstantiateCuda(ffi::Dictionary attributes) {
+  Result<Program> program = DecodeProgram(attributes);
+  if (!program.ok()) return ffi::Unexpected(ToError(program.status()));
+  return std::make_unique<CudaState>(std::move(program.value()));
+}
+
+ffi::Error InitializeCuda(CUstream stream, int32_t ordinal, CudaState* state) {
+  return ToError(state->replay.Initialize(stream, ordinal));
+}
+
+ffi::Error ExecuteCuda(CUstream stream, CudaState* state, ffi::RemainingArgs operands,
+                       ffi::RemainingRets results) {
+  char* buffers[kMaxBuffers];
+  char** next = buffers;
+  ffi::Error error =
+      ForEachBuffer(state->replay.plan(), operands, results,
+                    [&](void* data, size_t) { *next++ = static_cast<char*>(data); });
+  if (error.failure()) return error;
+  return ToError(state->replay.Execute(stream, buffers));
+}
+
 XLA_FFI_DEFINE_HANDLER(kInstantiateCuda, InstantiateCuda,
                        ffi::Ffi::BindInstantiate().Attrs());
 XLA_FFI_DEFINE_HANDLER(kInitializeCuda, InitializeCuda,
@@ -240,21 +263,7 @@ XLA_FFI_DEFINE_HANDLER(kExecuteCuda, ExecuteCuda, BindExecuteCuda(),
                        {ffi::Traits::kCmdBufferCompatible});
 XLA_FFI_DEFINE_HANDLER(kExecuteCudaSync, ExecuteCuda, BindExecuteCuda());
 
-XLA_FFI_DEFINE_HANDLER(kInstantiateCpu, InstantiateCpu,
-                       ffi::Ffi::BindInstantiate().Attrs());
-XLA_FFI_DEFINE_HANDLER(kExecuteCpu, ExecuteCpu,
-                       ffi::Ffi::BindExecute()
-                           .Ctx<ffi::ThreadPool>()
-                           .Ctx<ffi::State<CpuState>>()
-                           .RemainingArgs()
-                           .RemainingRets());
-
-void* Address(XLA_FFI_Handler* handler) { return reinterpret_cast<void*>(handler); }
-
-template <typename State>
-StateType TypeOf(const ffi::TypeInfo& info) {
-  return StateType{&State::id, const_cast<ffi::TypeInfo*>(&info)};
-}
+#endif  // JAX_RAWCUDA_CUDA
 
 }  // namespace
 
@@ -264,15 +273,21 @@ ApiVersion XlaFfiApiVersion() { return {XLA_FFI_API_MAJOR, XLA_FFI_API_MINOR}; }
 
 StateType CpuStateType() { return TypeOf<CpuState>(kCpuStateInfo); }
 
-StateType CudaStateType() { return TypeOf<CudaState>(kCudaStateInfo); }
-
 Handlers CpuHandlers() {
   return {Address(kInstantiateCpu), nullptr, Address(kExecuteCpu)};
 }
+
+#ifdef JAX_RAWCUDA_CUDA
+
+std::string DriverStatus() { return GetDriver().error; }
+
+StateType CudaStateType() { return TypeOf<CudaState>(kCudaStateInfo); }
 
 Handlers CudaHandlers(bool capturable) {
   return {Address(kInstantiateCuda), Address(kInitializeCuda),
           Address(capturable ? kExecuteCuda : kExecuteCudaSync)};
 }
+
+#endif  // JAX_RAWCUDA_CUDA
 
 }  // namespace jax_rawcuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "ffi/error.h"
@@ -42,8 +43,11 @@ struct ApiVersion {
 
 ApiVersion XlaFfiApiVersion();
 StateType CpuStateType();
-StateType CudaStateType();
 Handlers CpuHandlers();
+
+// What follows exists where JAX_RAWCUDA_CUDA is defined: where NVIDIA has drivers.
+std::string DriverStatus();
+StateType CudaStateType();
 // `capturable`: XLA may record the calls in a CUDA graph.
 Handlers CudaHandlers(bool capturable);
 

@@ -23,7 +23,6 @@ SYNC_TARGET = "jax_rawcuda_session_sync_v1"  # XLA never records it in a CUDA gr
 
 _STATE_TYPE = "jax_rawcuda_session_state_v1"
 _TARGETS = {"session": TARGET, "session_sync": SYNC_TARGET}
-_PLATFORMS = ("cpu", "CUDA")
 
 _lock = threading.Lock()
 _registered = False
@@ -48,7 +47,7 @@ def register() -> None:
 
 def _register_handlers() -> None:
     types, handlers = _ffi.types(), _ffi.handlers()
-    for platform in _PLATFORMS:
+    for platform in types:  # "CUDA" only where NVIDIA has drivers
         # XLA asks for the state's type while it registers a handler.
         jax.ffi.register_ffi_type(_STATE_TYPE, types[platform], platform=platform)
         for key, target in _TARGETS.items():
