@@ -20,7 +20,7 @@ from _timing import machine, markdown
 
 import jax_rawcuda as rc
 from jax_rawcuda import cpu
-from jax_rawcuda._module import Target
+from jax_rawcuda._target import Target
 
 KERNELS = Path(__file__).parents[1] / "tests" / "kernels"
 CASES = {
