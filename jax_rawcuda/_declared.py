@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 from ._declarations import find_kernels, parameter_name, split_parameters, tokenize
 from ._errors import SignatureError
@@ -23,6 +24,7 @@ _ALIASES = {
     "cuComplex": "float2",
     "cuDoubleComplex": "double2",
 }
+_LAUNCH_BOUNDS = re.compile(r"__launch_bounds__\s*\([^)]*\)")
 _FUNDAMENTAL = {"signed", "unsigned", "char", "short", "int", "long"}
 _DROPPED = {"struct", "enum", "class", "union", "typename", "volatile"}
 _RESTRICT = {"restrict", "__restrict__", "__restrict", "__grid_constant__"}
@@ -39,7 +41,7 @@ class Declared:
 
 def parse_signature(text: str) -> Declared:
     """Reads `saxpy(const float* x, float, float*)`."""
-    declaration = text.strip().rstrip(";")
+    declaration = _LAUNCH_BOUNDS.sub("", text).strip().rstrip(";")
     head, opened, rest = declaration.partition("(")
     if not opened or not rest.endswith(")") or not head.strip():
         raise SignatureError(

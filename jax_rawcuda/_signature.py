@@ -83,7 +83,8 @@ def make_signature(
             f"{kernel}: the type has {len(types)} parameters ({', '.join(types)}), the "
             f"compiled kernel has {len(abi)}. Give the signature of this very kernel."
         )
-    if len(names) != len(types) or len({*names} - {None}) != len(names):
+    known = [name for name in names if name is not None]
+    if len(names) != len(types) or len({*known}) != len(known):
         names = [None] * len(types)
     parameters = (
         _make_parameter(
@@ -153,7 +154,9 @@ def _split_pointer(c_type: str) -> tuple[str | None, bool]:
 def c_spelling(c_type: str) -> str:
     """Returns a type as people write it: `const float*` for `float const*`."""
     match = re.match(r"([^*&]+?) const([*&].*)?\Z", c_type)
-    return f"const {match[1]}{match[2] or ''}" if match else c_type
+    if match is None or match[1].count("<") != match[1].count(">"):
+        return c_type  # the const belongs to a template argument
+    return f"const {match[1]}{match[2] or ''}"
 
 
 _ABI_NAMESPACE = re.compile(r"\b(?:__\d+|_V_\w+|_CCCL_\w+)::")
@@ -184,12 +187,12 @@ def split_symbol(demangled: str) -> tuple[str, tuple[str, ...]] | None:
         depth += {")": 1, "(": -1}.get(demangled[at], 0)
         if depth == 0:
             break
-    name = split_top_level(demangled[:at], " ")[-1]
+    words = split_top_level(demangled[:at], " ")  # a template has its result in front
+    if not words:
+        return None
+    name = words[-1].replace("(anonymous namespace)::", "")
     types = split_top_level(demangled[at + 1 : -1])
-    return (
-        name.replace("(anonymous namespace)::", ""),
-        tuple(normalize(c_type) for c_type in types),
-    )
+    return name, tuple(normalize(c_type) for c_type in types)
 
 
 def split_top_level(text: str, separator: str = ",") -> list[str]:
