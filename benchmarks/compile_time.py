@@ -40,7 +40,7 @@ def milliseconds(function):
 
 def stages(file, name):
     """Times each stage once, in this process."""
-    function = rc.compile_nvrtc((KERNELS / file).read_text()).function(name)
+    function = rc.compile_nvrtc(KERNELS / file).function(name)
     signature, _ = milliseconds(lambda: function.signature)
     nvrtc, _ = milliseconds(lambda: function.image(Target("cuda", "sm_90")))
     clang, image = milliseconds(lambda: function.image(Target("cpu")))
@@ -53,7 +53,7 @@ def first_call():
     """Prints the milliseconds of a first saxpy in jit, tracing and XLA included."""
     jax.config.update("jax_platforms", "cpu")
     saxpy = rc.kernel(
-        (KERNELS / "saxpy.cu").read_text(),
+        KERNELS / "saxpy.cu",
         "saxpy_grid_stride",
         shapes="n, n -> n",
         launch=lambda *_: rc.LaunchConfig(grid=8, block=128),

@@ -23,7 +23,7 @@ COUNT = 10_000_000
 
 def kernel(file, name, **contract):
     """Makes a kernel of the test corpus."""
-    return rc.kernel((KERNELS / file).read_text(), name, **contract)
+    return rc.kernel(KERNELS / file, name, **contract)
 
 
 def heat_jnp(u):

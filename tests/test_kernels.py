@@ -36,7 +36,7 @@ def rng():
 
 
 def kernel(file, name, **contract):
-    return rc.kernel((KERNELS / file).read_text(), name, **contract)
+    return rc.kernel(KERNELS / file, name, **contract)
 
 
 def run(function, device, *arrays):
