@@ -14,6 +14,7 @@ from .emitter import Emitter
 from .ir import INVARIANT, PARALLEL, ModuleState
 from .layout import KernelLayout
 from .operands import Memory, Operand, Symbol
+from .row_exits import row_exit
 
 # Metadata numbers below this one have fixed meanings (see translate.py).
 _FIRST_LOOP_METADATA = 10
@@ -34,6 +35,9 @@ class RegionEmitter(Emitter):
         self._blocks = layout.graph.reachable(self._region.start, across=False)
         self._labels = {label: f"L{i}" for i, label in enumerate(self._blocks)}
         self._written = self._find_written()
+        # With several regions, each thread must record that it has left.
+        single = len(layout.regions) == 1
+        self._row_exit = row_exit(layout.graph, self._region.start) if single else None
 
     def _find_written(self) -> set[str]:
         written: set[str] = set()
@@ -64,8 +68,15 @@ class RegionEmitter(Emitter):
                 case Spend(broke, target):
                     self._spend(broke, target)
                 case _:
-                    end_block(self, block, self._labels)
+                    end_block(self, block, self._targets(label))
         self.state.functions += self._thread_loop()
+
+    def _targets(self, label: str) -> dict[str, str]:
+        """Returns where the terminator of a block goes, by the block's label."""
+        guard = self._row_exit
+        if guard is None or guard.block != label:
+            return self._labels
+        return {**self._labels, guard.target: "rowlatch"}
 
     def _resume(self) -> None:
         """Loads the live registers and the results of the sync point."""

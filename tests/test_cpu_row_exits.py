@@ -1,0 +1,104 @@
+"""Guards that end a row of threads: found where they are safe, and right everywhere."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+
+import jax_rawcuda as rc
+from jax_rawcuda.cpu import compile_source
+from jax_rawcuda.cpu.translate import translate
+
+INDEX = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
+
+# Name, body of `k(int* out, int n)`, whether the guard may end the row, and NumPy's
+# opinion of out[i] for i in range(200) with n = 150; untouched elements stay -1.
+CASES = [
+    ("wrapped body", f"{INDEX} if (i < n) out[i] = i;", True, "i < n"),
+    ("early return", f"{INDEX} if (i >= n) return; out[i] = i;", True, "i < n"),
+    ("inclusive", f"{INDEX} if (i > n) return; out[i] = i;", True, "i <= n"),
+    ("bound first", f"{INDEX} if (n <= i) return; out[i] = i;", True, "i < n"),
+    ("scaled", f"{INDEX} if (3 * i >= n) return; out[i] = i;", True, "3 * i < n"),
+    (
+        "64-bit",
+        "long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;"
+        "if (i < (long long)n) out[i] = i;",
+        True,
+        "i < n",
+    ),
+    (
+        "with a uniform bound",
+        f"{INDEX} if (i >= n || blockIdx.x > 2) return; out[i] = i;",
+        True,
+        "(i < n) & (i < 96)",
+    ),
+    ("leaves at the front", f"{INDEX} if (i < n) return; out[i] = i;", False, "i >= n"),
+    (
+        "descending",
+        f"{INDEX} if (n - i >= 20) return; out[i] = i;",
+        False,
+        "n - i < 20",
+    ),
+    (
+        "unsigned wrap",
+        "unsigned i = blockIdx.x * blockDim.x + threadIdx.x - 5u;"
+        "if (i < (unsigned)n) out[i] = i;",
+        False,
+        "i < n",
+    ),
+    (
+        "every third thread",
+        f"{INDEX} if (i % 3 == 0 || i >= n) return; out[i] = i;",
+        False,
+        "(i % 3 > 0) & (i < n)",
+    ),
+    (
+        "a store before",
+        f"{INDEX} if (i < 200) out[i] = i; if (i >= n) return; out[i] = i;",
+        False,
+        "i < 200",
+    ),
+]
+
+
+def source(body):
+    return f'extern "C" __global__ void k(int* out, int n) {{ {body} }}'
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"), [c[1::2] for c in CASES], ids=[c[0] for c in CASES]
+)
+def test_values(body, wanted):
+    kernel = rc.kernel(
+        source(body),
+        shapes="m",
+        in_out="out",
+        launch=lambda *_: rc.LaunchConfig(grid=7, block=32),
+    )
+    device = jax.devices("cpu")[0]
+    start = jax.device_put(np.full(224, -1, np.int32), device)
+    got = np.asarray(jax.jit(lambda out: kernel(out, 150))(start))
+    i, n = np.arange(224), 150
+    keep = eval(wanted, {"i": i, "n": n})
+    np.testing.assert_array_equal(got, np.where(keep, i, -1))
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"), [c[1:3] for c in CASES], ids=[c[0] for c in CASES]
+)
+def test_only_safe_guards_end_the_row(body, expected):
+    ptx = compile_source(
+        source(body),
+        program_name="k.cu",
+        std=None,
+        defines={},
+        include_dirs=(),
+        headers={},
+        fast_math=False,
+        name_expressions=(),
+    ).ptx
+    lines = translate(ptx, "k").ir.splitlines()
+    # Besides the end of the loop over threadIdx.x.
+    exits = [line for line in lines if line.startswith("  br") and "%rowlatch" in line]
+    assert (len(exits) > 1) == expected
