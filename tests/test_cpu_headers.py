@@ -56,9 +56,10 @@ SIMD = [
     f"__v{name}{lanes}"
     for lanes in (2, 4)
     for name in words(
-        """add sub addss subss addus subus avgs avgu haddu maxs maxu mins minu
-    absdiffs absdiffu cmpeq cmpne cmpges cmpgeu cmpgts cmpgtu cmples cmpleu cmplts
-            cmpltu seteq setne setges setgeu setgts setgtu setles setleu setlts setltu sads sadu"""
+        """add sub addss subss addus subus avgs avgu haddu maxs maxu mins minu absdiffs
+        absdiffu cmpeq cmpne cmpges cmpgeu cmpgts cmpgtu cmples cmpleu cmplts cmpltu
+        seteq setne setges setgeu setgts setgtu setles setleu setlts setltu
+        sads sadu"""
     )
 ]
 SCOPES = ("", "_block", "_system")

@@ -34,8 +34,9 @@ __JRC_FN float __jrc_fp8_to_float(__nv_fp8_storage_t v,
                                   __nv_fp8_interpretation_t format) {
   if (format == __NV_E5M2) return __ushort_as_half((unsigned short)(v << 8));
   if ((v & 0x7f) == 0x7f) return __builtin_nanf("");
-  // Exponent and mantissa moved into place, then the bias corrected by 2^(127 - 7).
-  float r = __uint_as_float((unsigned int)(v & 0x7f) << 20) * 0x1p120f;
+  unsigned int exponent = v >> 3 & 15, mantissa = v & 7;
+  float r = exponent ? __uint_as_float((exponent + 120) << 23 | mantissa << 20)
+                     : mantissa * 0x1p-9f;
   return v & 0x80 ? -r : r;
 }
 __JRC_FN __nv_fp8_storage_t __nv_cvt_double_to_fp8(double v, __nv_saturation_t saturate,

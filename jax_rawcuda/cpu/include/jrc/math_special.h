@@ -22,9 +22,13 @@ __JRC_FN double exp10(double x) { return pow(10.0, x); }
 
 __JRC_FN double normcdf(double x) { return 0.5 * erfc(x * -0.7071067811865476); }
 __device__ inline double erfcx(double x) {
-  if (x < 25.0) return exp(x * x) * erfc(x);
+  if (x < 25.0) {
+    double square = x * x, rest = fma(x, x, -square);
+    return exp(square) * (1.0 + rest) * erfc(x);
+  }
   double q = 1.0 / (x * x);
-  return 0.5641895835477563 / x * (1.0 - q * (0.5 - q * (0.75 - q * 1.875)));
+  double series = 1.875 - q * (6.5625 - q * 29.53125);
+  return 0.5641895835477563 / x * (1.0 - q * (0.5 - q * (0.75 - q * series)));
 }
 
 // Inverse of erfc for z in (0, 2): Halley's iteration on log-scaled differences.
