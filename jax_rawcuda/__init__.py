@@ -2,6 +2,11 @@
 
 from importlib.metadata import version as _version
 
+from ._cache import CacheStats as CacheStats
+from ._cache import cache_stats as cache_stats
+from ._cache import clear_caches as clear_caches
+from ._device import FunctionAttributes as FunctionAttributes
+from ._device import Occupancy as Occupancy
 from ._errors import BackendError as BackendError
 from ._errors import CompileError as CompileError
 from ._errors import RawCudaError as RawCudaError
@@ -28,8 +33,8 @@ from ._refs import TensorRef as TensorRef
 from ._runtime import RuntimeIdentity as RuntimeIdentity
 from ._runtime import runtime_identity as runtime_identity
 from ._scalars import KernelArg as KernelArg
+from ._scope import StreamRef as StreamRef
 from ._session import Session as Session
-from ._session import StreamRef as StreamRef
 from ._signature import KernelSignature as KernelSignature
 from ._signature import Parameter as Parameter
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -10,8 +11,8 @@ import numpy as np
 from ._dtypes import accepts, element_types
 from ._errors import SignatureError, ValidationError
 from ._operands import describe, is_array
-from ._plan import ArrayType, ScalarArgument
-from ._refs import DeviceBytes, Ref, buffer_of, offset_of
+from ._plan import ArrayType, PointerArgument, ScalarArgument
+from ._refs import Buffer, BufferKind, DeviceBytes, Ref, buffer_of, offset_of, place
 from ._scalars import KernelArg, pack_scalar
 from ._signature import KernelSignature, Parameter
 
@@ -146,6 +147,29 @@ def check_scalar(kernel: str, parameter: Parameter, value: Any) -> ScalarArgumen
     return ScalarArgument(parameter.type, pack_scalar(kernel, parameter, value))
 
 
-def null_pointer(parameter: Parameter) -> ScalarArgument:
-    """A null pointer, which needs no buffer."""
-    return ScalarArgument(parameter.type, _NULL)
+def bind_arguments(
+    signature: KernelSignature, args: Sequence[Any]
+) -> tuple[tuple[PointerArgument | ScalarArgument, ...], list[Buffer]]:
+    """Checks every argument; returns the recorded ones and the buffers written to."""
+    bound: list[PointerArgument | ScalarArgument] = []
+    written: list[Buffer] = []
+    for parameter, value in zip(signature.parameters, args, strict=True):
+        if not parameter.is_pointer:
+            bound.append(check_scalar(signature.kernel, parameter, value))
+            continue
+        if isinstance(value, Ref):
+            _name_after(buffer_of(value), parameter.name)
+        ref = check_pointer(signature.kernel, parameter, value)
+        if ref is None:  # a null pointer needs no buffer
+            bound.append(ScalarArgument(parameter.type, _NULL))
+            continue
+        bound.append(PointerArgument(place(ref)))
+        if not parameter.const:
+            written.append(buffer_of(ref))
+    return tuple(bound), written
+
+
+def _name_after(buffer: Buffer, parameter: str) -> None:
+    """Gives a result the name of the parameter that writes it first."""
+    if buffer.kind is BufferKind.RESULT and buffer.name.startswith("output"):
+        buffer.name = parameter

@@ -16,7 +16,8 @@ from ._operands import check_dtype
 from ._primitive import bind
 from ._recording import finish
 from ._refs import Ref, buffer_of
-from ._session import Session, close_session, open_session
+from ._scope import close_session
+from ._session import Session, open_session
 
 Body = Callable[Concatenate[Session, ...], Any]
 
@@ -128,6 +129,9 @@ def record(
     for buffer, _ in session.operands:
         # Only now: a kernel that wants another dtype has given the better message.
         check_dtype(f"{op_name}: operand '{buffer.name}'", buffer.dtype)
-    arrays = [jnp.asarray(array) for _, array in session.operands]
+    arrays = [
+        array if isinstance(array, jax.Array) else jnp.asarray(array)
+        for _, array in session.operands
+    ]
     results = bind(recording.plan, arrays)
     return tree.unflatten(recording.pick(results, arrays))

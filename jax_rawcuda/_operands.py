@@ -56,7 +56,6 @@ def check_operand(owner: str, value: Any) -> tuple[Any, ArrayType]:
         raise SignatureError(
             f"{owner} is {dtype}, a dtype that JAX arrays cannot have."
         )
-    check_dtype(owner, dtype)
     _check_bits(owner, dtype)
     return value, ArrayType(tuple(value.shape), np.dtype(dtype))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, Self
 import numpy as np
 
 from ._errors import SessionError, ValidationError
+from ._plan import BufferRef, Space
 
 if TYPE_CHECKING:
     from ._session import Session
@@ -196,3 +197,11 @@ def is_whole(ref: Ref) -> bool:
     """Whether a reference is all of its buffer."""
     buffer = buffer_of(ref)
     return (ref.shape, ref.dtype) == (buffer.shape, buffer.dtype)
+
+
+def place(ref: Ref) -> BufferRef:
+    """Position of a reference; results are renumbered when the op returns."""
+    buffer = buffer_of(ref)
+    operand = buffer.kind is BufferKind.OPERAND
+    space = Space.OPERAND if operand else Space.RESULT
+    return BufferRef(space, buffer.index, offset_of(ref))

@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from ._binding import (
-    check_count,
-    check_pointer,
-    check_scalar,
-    null_pointer,
-)
+from ._binding import bind_arguments, check_count
 from ._errors import SessionError, SignatureError, ValidationError
 from ._launch import LaunchConfig
 from ._module import Function, compile_nvrtc, load_cubin, load_ptx
 from ._operands import check_dtype, check_operand
-from ._plan import (
-    ArrayType,
-    BufferRef,
-    Command,
-    Copy,
-    Fill,
-    Launch,
-    PointerArgument,
-    ScalarArgument,
-    Space,
-    Synchronize,
-)
+from ._plan import ArrayType, Command, Copy, Fill, Launch, Synchronize
 from ._refs import (
     Buffer,
     BufferKind,
@@ -43,52 +26,26 @@ from ._refs import (
     buffer_of,
     is_whole,
     offset_of,
+    place,
 )
 from ._runtime import RuntimeIdentity, runtime_identity
 from ._scalars import pack_value
+from ._scope import Scope, StreamRef, check_span
 from ._spans import extents, positive_size
 
 MAX_ALIGNMENT = 256  # bytes; XLA aligns every buffer on a GPU at least so
 
 
-class StreamRef:
-    """The stream that the op will run on. Opaque: it exists only at run time."""
-
-    __slots__ = ("_session",)
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def raw_handle(self) -> NoReturn:
-        """Refuses: there is no stream while an op is recorded."""
-        raise SessionError(
-            f"{self._session.op_name}: a recorded session has no stream handle. "
-            "XLA chooses the stream when the compiled program runs."
-        )
-
-    def __repr__(self) -> str:
-        return f"<stream of {self._session.op_name}>"
-
-
-class Session:
+class Session(Scope):
     """What an op records. Handed out by `rc.op`, valid until the op returns.
 
     Nothing here touches a device: methods append to a plan, which XLA runs later, on
     its own stream, as often as the compiled program asks for it.
     """
 
-    def __init__(self) -> None:
-        raise SessionError(
-            "Session: cannot be made directly. Decorate a function with rc.op; its "
-            "first argument is the session."
-        )
-
-    op_name: str
     commands: list[Command]
     operands: list[tuple[Buffer, Any]]
     buffers: list[Buffer]  # results and workspaces
-    _thread: int
-    _open: bool
 
     def __repr__(self) -> str:
         state = "open" if self._open else "closed"
@@ -219,24 +176,11 @@ class Session:
                 f"({type(function).__name__}, {type(config).__name__}, ...)."
             )
         signature = function.signature
-        kernel = function.name
         check_count(signature, len(args))
-        arguments: list[PointerArgument | ScalarArgument] = []
-        written: list[Buffer] = []
-        for parameter, value in zip(signature.parameters, args, strict=True):
-            if not parameter.is_pointer:
-                arguments.append(check_scalar(kernel, parameter, value))
-                continue
-            if isinstance(value, Ref):
-                self._check_use(value)
-                _name_after(buffer_of(value), parameter.name)
-            ref = check_pointer(kernel, parameter, value)
-            if ref is None:
-                arguments.append(null_pointer(parameter))
-                continue
-            arguments.append(PointerArgument(self._place(ref)))
-            if not parameter.const:
-                written.append(buffer_of(ref))
+        for ref in args:
+            if isinstance(ref, Ref):
+                self._check_use(ref)
+        arguments, written = bind_arguments(signature, args)
         if config.is_empty:
             return
         for buffer in written:
@@ -265,7 +209,7 @@ class Session:
         if nbytes is not None:
             size = positive_size(owner, "nbytes", nbytes)
         for what, ref in (("destination", destination), ("source", source)):
-            _check_span(f"{owner}: the {what}", ref, size)
+            check_span(f"{owner}: the {what}", ref, size)
         same = buffer_of(destination) is buffer_of(source)
         if same and abs(offset_of(destination) - offset_of(source)) < size:
             raise ValidationError(f"{owner}: source and destination overlap.")
@@ -276,9 +220,7 @@ class Session:
             )
         if size:
             buffer_of(destination).written = True
-            self.commands.append(
-                Copy(self._place(destination), self._place(source), size)
-            )
+            self.commands.append(Copy(place(destination), place(source), size))
 
     def fill_bytes(
         self, destination: Ref, value: int, nbytes: int | None = None
@@ -289,7 +231,7 @@ class Session:
         size = destination.byte_len
         if nbytes is not None:
             size = positive_size(owner, "nbytes", nbytes)
-        _check_span(f"{owner}: the destination", destination, size)
+        check_span(f"{owner}: the destination", destination, size)
         (byte,) = pack_value(f"{owner}: value", np.dtype(np.uint8), value)
         self._fill(destination, size, bytes([byte]))
 
@@ -333,13 +275,6 @@ class Session:
         self.buffers.append(buffer)
         return buffer
 
-    def _place(self, ref: Ref) -> BufferRef:
-        """Position of a reference; results are renumbered when the op returns."""
-        buffer = buffer_of(ref)
-        operand = buffer.kind is BufferKind.OPERAND
-        space = Space.OPERAND if operand else Space.RESULT
-        return BufferRef(space, buffer.index, offset_of(ref))
-
     def _fill_elements(self, ref: Output, element: bytes, value: Any) -> None:
         if len(element) > 4 and element != element[:4] * (len(element) // 4):
             # Commands repeat at most four bytes; XLA makes any other pattern.
@@ -352,69 +287,12 @@ class Session:
         if nbytes:
             buffer_of(ref).written = True
             value = int.from_bytes(pattern, "little")
-            self.commands.append(Fill(self._place(ref), nbytes, len(pattern), value))
-
-    def _check_open(self) -> None:
-        if not self._open:
-            raise SessionError(
-                f"{self.op_name}: the session has ended. Use it, and what it hands "
-                "out, only inside of the op."
-            )
-        if threading.get_ident() != self._thread:
-            raise SessionError(
-                f"{self.op_name}: the session belongs to the thread that traces the "
-                "op. Record from that thread."
-            )
-
-    def _check_use(self, ref: Any) -> None:
-        self._check_open()
-        if not isinstance(ref, Ref):
-            raise SignatureError(
-                f"{self.op_name}: needs a reference of this session, got "
-                f"{type(ref).__name__}. Wrap arrays with s.tensor(x)."
-            )
-        buffer = buffer_of(ref)
-        if buffer.session is not self:
-            raise SessionError(
-                f"{self.op_name}: {ref!r} belongs to another session "
-                f"({buffer.session.op_name})."
-            )
-        if buffer.in_place is not None and isinstance(ref, TensorRef | ConstantBytes):
-            raise SessionError(
-                f"{self.op_name}: operand '{buffer.name}' is used in place. Use what "
-                "s.tensor_mut returned instead."
-            )
-
-    def _check_writable(self, owner: str, ref: Ref) -> None:
-        self._check_use(ref)
-        if not ref.writable:
-            raise SessionError(
-                f"{owner}: {ref!r} is read only. Write to an output, a workspace or "
-                "s.tensor_mut(x)."
-            )
-
-
-def _check_span(what: str, ref: Ref, nbytes: int) -> None:
-    if nbytes > ref.byte_len:
-        raise ValidationError(f"{what} has {ref.byte_len} bytes; {nbytes} are needed.")
-
-
-def _name_after(buffer: Buffer, parameter: str) -> None:
-    """Gives a result the name of the parameter that writes it first."""
-    if buffer.kind is BufferKind.RESULT and buffer.name.startswith("output"):
-        buffer.name = parameter
+            self.commands.append(Fill(place(ref), nbytes, len(pattern), value))
 
 
 def open_session(op_name: str) -> Session:
     """Starts recording in this thread."""
     session = object.__new__(Session)
-    session.op_name = op_name
+    session._enter(op_name)
     session.commands, session.operands, session.buffers = [], [], []
-    session._thread = threading.get_ident()
-    session._open = True
     return session
-
-
-def close_session(session: Session) -> None:
-    """Ends a session: every later use of it, or of its references, is an error."""
-    session._open = False

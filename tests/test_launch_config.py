@@ -47,13 +47,13 @@ def test_flat_covers_every_thread(threads, block):
 
 
 LIMITS = {
-    "grid x": dict(grid=2**31 - 1, block=1),
-    "grid y and z": dict(grid=(1, 65535, 65535), block=1),
-    "block x": dict(grid=1, block=1024),
-    "block y": dict(grid=1, block=(1, 1024)),
-    "block z": dict(grid=1, block=(16, 1, 64)),
-    "shared memory": dict(grid=1, block=1, shared_mem_bytes=232448),
-    "cluster": dict(grid=16, block=1, cluster=8),
+    "grid x": {"grid": 2**31 - 1, "block": 1},
+    "grid y and z": {"grid": (1, 65535, 65535), "block": 1},
+    "block x": {"grid": 1, "block": 1024},
+    "block y": {"grid": 1, "block": (1, 1024)},
+    "block z": {"grid": 1, "block": (16, 1, 64)},
+    "shared memory": {"grid": 1, "block": 1, "shared_mem_bytes": 232448},
+    "cluster": {"grid": 16, "block": 1, "cluster": 8},
 }
 
 
@@ -64,29 +64,29 @@ def test_the_limit_itself_is_legal(values):
 
 REFUSED = {
     "threads": (
-        dict(grid=1, block=2048),
+        {"grid": 1, "block": 2048},
         r"block=\(2048, 1, 1\) has 2048 threads; the limit is 1024 threads per block\.",
     ),
-    "threads in a product": (dict(grid=1, block=(32, 33)), "has 1056 threads"),
-    "block z": (dict(grid=1, block=(1, 1, 65)), "the limit on z is 64"),
-    "empty block": (dict(grid=1, block=(32, 0)), "block=.* is empty"),
-    "grid x": (dict(grid=2**31, block=1), "the limit on x is 2147483647"),
-    "grid y": (dict(grid=(1, 65536), block=1), "limit on y is 65535. Put the large"),
-    "grid z": (dict(grid=(1, 1, 65536), block=1), "limit on z is 65535"),
-    "negative": (dict(grid=-1, block=1), "grid=-1; it cannot be negative"),
-    "float": (dict(grid=1.0, block=1), "grid needs Python ints, got 1.0"),
-    "bool": (dict(grid=True, block=1), "grid needs Python ints, got True"),
-    "four extents": (dict(grid=(1, 1, 1, 1), block=1), "4 extents; it needs one to"),
+    "threads in a product": ({"grid": 1, "block": (32, 33)}, "has 1056 threads"),
+    "block z": ({"grid": 1, "block": (1, 1, 65)}, "the limit on z is 64"),
+    "empty block": ({"grid": 1, "block": (32, 0)}, "block=.* is empty"),
+    "grid x": ({"grid": 2**31, "block": 1}, "the limit on x is 2147483647"),
+    "grid y": ({"grid": (1, 65536), "block": 1}, "limit on y is 65535. Put the large"),
+    "grid z": ({"grid": (1, 1, 65536), "block": 1}, "limit on z is 65535"),
+    "negative": ({"grid": -1, "block": 1}, "grid=-1; it cannot be negative"),
+    "float": ({"grid": 1.0, "block": 1}, "grid needs Python ints, got 1.0"),
+    "bool": ({"grid": True, "block": 1}, "grid needs Python ints, got True"),
+    "four extents": ({"grid": (1, 1, 1, 1), "block": 1}, "4 extents; it needs one to"),
     "shared memory": (
-        dict(grid=1, block=1, shared_mem_bytes=232449),
+        {"grid": 1, "block": 1, "shared_mem_bytes": 232449},
         "shared_mem_bytes=232449; no device allows more than 232448 bytes",
     ),
     "large cluster": (
-        dict(grid=16, block=1, cluster=16),
+        {"grid": 16, "block": 1, "cluster": 16},
         "16 blocks; the portable limit is 8 blocks per cluster. Use a smaller",
     ),
     "ragged cluster": (
-        dict(grid=(4, 3), block=1, cluster=(2, 2)),
+        {"grid": (4, 3), "block": 1, "cluster": (2, 2)},
         r"grid=\(4, 3, 1\) is not divisible by cluster=\(2, 2, 1\) on y. Round",
     ),
 }

@@ -48,13 +48,13 @@ def saxpy_plan(a=b"\0\0\0@", function=SAXPY, **changes):
         ScalarArgument("int", struct.pack("<i", 5)),
     )
     launch = Launch(function, rc.LaunchConfig.flat(5, 128), arguments)
-    fields = dict(
-        op_name="saxpy",
-        operands=(VECTOR, VECTOR),
-        results=(VECTOR,),
-        commands=(Fill(BufferRef(result, 1), 8, 4, 7), launch),
-        workspaces=(8,),
-    )
+    fields = {
+        "op_name": "saxpy",
+        "operands": (VECTOR, VECTOR),
+        "results": (VECTOR,),
+        "commands": (Fill(BufferRef(result, 1), 8, 4, 7), launch),
+        "workspaces": (8,),
+    }
     return Plan(**{**fields, **changes})
 
 

@@ -51,8 +51,12 @@ def test_exact_or_error(c_type, value):
     try:
         data = pack(c_type, value)
     except (rc.ValidationError, rc.SignatureError) as error:
-        assert str(error).startswith("f: scalar 'a'")
-        assert c_type in str(error)
+        refusal = str(error)
+    else:
+        refusal = ""
+    if refusal:
+        assert refusal.startswith("f: scalar 'a'")
+        assert c_type in refusal
         assert not fits(target, value)
         return
     assert len(data) == target.size
@@ -149,7 +153,7 @@ def test_structs_are_numpy_records():
     assert pack("Params", value, 16) == want
     assert pack("Params", value[()], 16) == want
     assert pack("Params", rc.KernelArg.scalar(want), 16) == want
-    with pytest.raises(rc.SignatureError, match="has 12 bytes, .* needs 16"):
+    with pytest.raises(rc.SignatureError, match=r"has 12 bytes, .* needs 16"):
         pack("Params", np.array((7, 0.5), [("a", "i4"), ("b", "f8")]), 16)
     with pytest.raises(rc.SignatureError, match="is a struct of 16 bytes"):
         pack("Params", 3, 16)

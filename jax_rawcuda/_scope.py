@@ -1,0 +1,101 @@
+"""Scope: the part of a session that says whether it, or a reference, may be used."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NoReturn
+
+from ._errors import SessionError, SignatureError, ValidationError
+from ._refs import ConstantBytes, Ref, TensorRef, buffer_of
+
+
+class Scope:
+    """An op that is being recorded, in one thread, until it returns.
+
+    Attributes:
+      op_name: For messages.
+    """
+
+    op_name: str
+    _thread: int
+    _open: bool
+
+    def __init__(self) -> None:
+        raise SessionError(
+            "Session: cannot be made directly. Decorate a function with rc.op; its "
+            "first argument is the session."
+        )
+
+    def _enter(self, op_name: str) -> None:
+        self.op_name = op_name
+        self._thread = threading.get_ident()
+        self._open = True
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise SessionError(
+                f"{self.op_name}: the session has ended. Use it, and what it hands "
+                "out, only inside of the op."
+            )
+        if threading.get_ident() != self._thread:
+            raise SessionError(
+                f"{self.op_name}: the session belongs to the thread that traces the "
+                "op. Record from that thread."
+            )
+
+    def _check_use(self, ref: Any) -> None:
+        self._check_open()
+        if not isinstance(ref, Ref):
+            raise SignatureError(
+                f"{self.op_name}: needs a reference of this session, got "
+                f"{type(ref).__name__}. Wrap arrays with s.tensor(x)."
+            )
+        buffer = buffer_of(ref)
+        if buffer.session is not self:
+            raise SessionError(
+                f"{self.op_name}: {ref!r} belongs to another session "
+                f"({buffer.session.op_name})."
+            )
+        if buffer.in_place is not None and isinstance(ref, TensorRef | ConstantBytes):
+            raise SessionError(
+                f"{self.op_name}: operand '{buffer.name}' is used in place. Use what "
+                "s.tensor_mut returned instead."
+            )
+
+    def _check_writable(self, owner: str, ref: Ref) -> None:
+        self._check_use(ref)
+        if not ref.writable:
+            raise SessionError(
+                f"{owner}: {ref!r} is read only. Write to an output, a workspace or "
+                "s.tensor_mut(x)."
+            )
+
+
+class StreamRef:
+    """The stream that the op will run on. Opaque: it exists only at run time."""
+
+    __slots__ = ("_scope",)
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def raw_handle(self) -> NoReturn:
+        """Refuses: there is no stream while an op is recorded."""
+        raise SessionError(
+            f"{self._scope.op_name}: a recorded session has no stream handle. "
+            "XLA chooses the stream when the compiled program runs."
+        )
+
+    def __repr__(self) -> str:
+        return f"<stream of {self._scope.op_name}>"
+
+
+def check_span(what: str, ref: Ref, nbytes: int) -> None:
+    """Refuses a span that ends outside of a reference."""
+    if nbytes > ref.byte_len:
+        raise ValidationError(f"{what} has {ref.byte_len} bytes; {nbytes} are needed.")
+
+
+def close_session(session: Scope) -> None:
+    """Ends a session: every later use of it, or of its references, is an error."""
+    session._open = False
