@@ -15,6 +15,7 @@ from ._errors import SignatureError as SignatureError
 from ._errors import UnsupportedError as UnsupportedError
 from ._errors import ValidationError as ValidationError
 from ._export import export_safety_checks as export_safety_checks
+from ._export import register as register
 from ._kernel import Kernel as Kernel
 from ._kernel import kernel as kernel
 from ._launch import LaunchConfig as LaunchConfig

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
+from ._device import has_device
 from ._dtypes import accepts, element_types
-from ._errors import SignatureError, ValidationError
+from ._errors import RawCudaError, SignatureError, ValidationError
+from ._launch import LaunchConfig
+from ._module import Function
 from ._operands import describe, is_array
 from ._plan import ArrayType, PointerArgument, ScalarArgument
 from ._refs import Buffer, BufferKind, DeviceBytes, Ref, buffer_of, offset_of, place
@@ -28,6 +32,27 @@ def check_count(signature: KernelSignature, given: int) -> None:
             f"{signature.kernel}: expected {len(parameters)} arguments ({names}), "
             f"got {given}."
         )
+
+
+def check_threads(function: Function, config: LaunchConfig) -> None:
+    """Refuses a block larger than this kernel allows, where that is known."""
+    limit = _max_threads(function)
+    if limit is not None and config.threads_per_block > limit:
+        raise ValidationError(
+            f"{function.name}: block={config.block} has {config.threads_per_block} "
+            f"threads; this kernel allows {limit}, by its __launch_bounds__ or its "
+            "registers. Use a smaller block."
+        )
+
+
+@functools.lru_cache(maxsize=256)
+def _max_threads(function: Function) -> int | None:
+    if has_device():  # the handler asks the driver; tracing must not load a module
+        return None
+    try:
+        return function.attributes.max_threads
+    except RawCudaError:  # no compiler for CUDA here
+        return None
 
 
 def check_pointer(kernel: str, parameter: Parameter, value: Any) -> Ref | None:

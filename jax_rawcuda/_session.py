@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ._binding import bind_arguments, check_count
+from ._binding import bind_arguments, check_count, check_threads
 from ._errors import SessionError, SignatureError, ValidationError
 from ._launch import LaunchConfig
 from ._module import Function, compile_nvrtc, load_cubin, load_ptx
@@ -75,22 +75,23 @@ class Session(Scope):
         self.operands.append((buffer, array))
         return TensorRef(buffer, type_.shape, type_.dtype)
 
-    def tensor_mut(self, ref: TensorRef) -> TensorMut:
+    def tensor_mut(self, ref: Ref) -> Ref:
         """Uses an operand in place; return the result to give the new value.
 
         XLA copies the operand first if its old value is still needed.
 
         Args:
-          ref: A whole operand. Afterwards only the returned reference may be used.
+          ref: A whole operand, of which only the returned reference may be used
+            afterwards; or anything that is writable already, which comes back.
         """
         self._check_use(ref)
-        operand = buffer_of(ref)
-        if operand.in_place is not None:
-            return operand.in_place
-        if operand.kind is not BufferKind.OPERAND or not is_whole(ref):
+        if ref.writable:
+            return ref
+        if not isinstance(ref, TensorRef) or not is_whole(ref):
             raise SessionError(
                 f"{self.op_name}: tensor_mut needs a whole operand, got {ref!r}."
             )
+        operand = buffer_of(ref)
         buffer = self._allocate(
             BufferKind.RESULT, operand.name, ref.shape, ref.dtype, written=True
         )
@@ -177,6 +178,7 @@ class Session(Scope):
             )
         signature = function.signature
         check_count(signature, len(args))
+        check_threads(function, config)
         for ref in args:
             if isinstance(ref, Ref):
                 self._check_use(ref)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from jax_rawcuda._dtypes import value_type
+from jax_rawcuda._errors import BackendError
 from jax_rawcuda._module import Function, Module, ModuleImage
 from jax_rawcuda._signature import KernelSignature, Parameter
 
@@ -21,6 +22,10 @@ class FakeFunction(Function):
         texts = [t for t in rest.rstrip(")").split(",") if t.strip()]
         parameters = tuple(parameter(i, text) for i, text in enumerate(texts))
         self._signature = KernelSignature(name, parameters)
+
+    @property
+    def attributes(self):
+        raise BackendError("no compiler")
 
     def image(self, target):
         data = f"{target.platform}:{self.name}".encode()

@@ -478,3 +478,11 @@ def test_block_too_large():
     text = r"block=\(2048, 1, 1\) has 2048 threads; the limit is 1024 threads per block"
     with pytest.raises(rc.ValidationError, match=text):
         kernel(X, X, 2.0)
+
+
+def test_block_larger_than_the_launch_bounds():
+    source = SOURCE.replace("void saxpy", "void __launch_bounds__(128) saxpy")
+    kernel = rc.kernel(source, shapes="n, n -> n", threads="n", block=256)
+    text = r"saxpy: block=\(256, 1, 1\) has 256 threads; this kernel allows 128"
+    with pytest.raises(rc.ValidationError, match=text):
+        kernel(X, X, 2.0)

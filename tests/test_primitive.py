@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import functools
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
@@ -135,6 +139,52 @@ def test_export_for_both_platforms():
     again = jax.export.deserialize(exported.serialize())
     x = np.arange(8, dtype=np.float32)
     np.testing.assert_array_equal(again.call(x), 2 * x)
+
+
+LOADER = """
+import pathlib, sys, jax, numpy as np, jax_rawcuda as rc
+rc.register()
+exported = jax.export.deserialize(bytearray(pathlib.Path(sys.argv[1]).read_bytes()))
+print(np.asarray(exported.call(np.arange(8, dtype=np.float32))).tolist())
+"""
+
+
+def test_an_exported_program_runs_in_a_fresh_process(tmp_path):
+    exported = jax.export.export(
+        jax.jit(double), platforms=["cpu"], disabled_checks=rc.export_safety_checks()
+    )(SPEC)
+    path = tmp_path / "program"
+    path.write_bytes(exported.serialize())
+    command = [sys.executable, "-c", LOADER, str(path)]
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
+    run = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=environment
+    )
+    assert run.stdout.strip() == str([2.0 * i for i in range(8)])
+
+
+def test_a_kernel_records_into_an_op():
+    @rc.op
+    def twice(s, x, y):
+        return axpy(x, axpy(x, s.tensor_mut(y), 1.0), 2.0)
+
+    x = np.arange(8, dtype=np.float32)
+    jaxpr = jax.make_jaxpr(twice)(x, x)
+    (plan,) = [e.params["plan"] for e in jaxpr.eqns if "plan" in e.params]
+    assert len(plan.commands) == 2
+    np.testing.assert_array_equal(jax.jit(twice)(x, x), 4 * x)
+
+
+def test_eight_threads():
+    x = np.arange(8, dtype=np.float32)
+
+    def work(i):
+        return axpy(x, x, float(i)), jax.jit(lambda x: axpy(x, x, float(-i)))(x)
+
+    with ThreadPoolExecutor(8) as pool:
+        for i, (eager, jitted) in enumerate(pool.map(work, range(24))):
+            np.testing.assert_array_equal(eager, (1 + i) * x)
+            np.testing.assert_array_equal(jitted, (1 - i) * x)
 
 
 def test_an_unsupported_instruction_is_a_python_error():
