@@ -33,14 +33,13 @@ from ._scalars import pack_value
 from ._scope import Scope, StreamRef, check_span
 from ._spans import extents, positive_size
 
-MAX_ALIGNMENT = 256  # bytes; XLA aligns every buffer on a GPU at least so
+MAX_ALIGNMENT = 256  # bytes; XLA chooses the addresses, nothing here can raise it
 
 
 class Session(Scope):
     """What an op records. Handed out by `rc.op`, valid until the op returns.
 
-    Nothing here touches a device: methods append to a plan, which XLA runs later, on
-    its own stream, as often as the compiled program asks for it.
+    Nothing here touches a device: methods append to a plan, which XLA runs later.
     """
 
     commands: list[Command]
@@ -129,7 +128,8 @@ class Session(Scope):
 
         Args:
           nbytes: Its size.
-          align: Least alignment of its address, a power of two up to 256.
+          align: Alignment that kernels expect on a GPU, a power of two up to 256.
+            XLA's own is what counts; on the CPU it is 64.
           fill: A byte that it is filled with; undefined without it.
         """
         self._check_open()
