@@ -130,6 +130,9 @@ class _Toolchain:
             ) from error
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
+        # llvmlite's LLVM checks assertions, and one of them fails, and ends the process,
+        # when a loop of few turns is vectorised by folding its tail (LLVM 22).
+        llvm.set_option("", "-force-tail-folding-style=none")
         self._llvm = llvm
         cpu = llvm.get_host_cpu_name()
         features = llvm.get_host_cpu_features().flatten()
