@@ -130,8 +130,8 @@ class _Toolchain:
             ) from error
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        # llvmlite's LLVM checks assertions, and one of them fails, and ends the process,
-        # when a loop of few turns is vectorised by folding its tail (LLVM 22).
+        # llvmlite's LLVM checks assertions. One fails, and ends the process, when it
+        # folds the tail of a loop with few turns (LLVM 22).
         llvm.set_option("", "-force-tail-folding-style=none")
         self._llvm = llvm
         cpu = llvm.get_host_cpu_name()
