@@ -1,4 +1,3 @@
-# NOTE for builder RECORD: the coordinator wrote and committed this file; program against it, do not rewrite it. (note goes away)
 """vmap: the plan gains a batch axis, and the handler loops over it in one call."""
 
 from __future__ import annotations

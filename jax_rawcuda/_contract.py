@@ -10,7 +10,7 @@ import numpy as np
 
 from ._dtypes import element_type
 from ._errors import SignatureError, ValidationError
-from ._launch import LaunchConfig, ceil_div_grid, dim3
+from ._launch import LaunchConfig, ceil_div_grid, dim3, launch_config
 from ._shapes import (
     Expression,
     Shape,
@@ -118,7 +118,7 @@ class Contract:
                 f"{len(outputs)} ({names or 'none'}). Name pointers that are passed in "
                 "and written in in_out=."
             )
-        return types
+        return list(types)
 
     def _element(self, parameter: Parameter) -> np.dtype:
         element = element_type(parameter.pointee or "")
@@ -149,14 +149,14 @@ class Contract:
         elif not isinstance(shared, int):
             shared = evaluate(shared, sizes, owner=f"{self.owner}: shared_mem_bytes")
         grid = ceil_div_grid((threads[0], threads[1], threads[2]), self.block)
-        return LaunchConfig(grid, self.block, shared)
+        return launch_config(self.owner, grid, self.block, shared)
 
 
 def _axes(owner: str, what: str, axes: Axes) -> Shape:
     text = axes
     if not isinstance(text, str):
         parts = [axes] if isinstance(axes, int) else axes
-        text = " ".join(f"({part})" for part in parts)  # type: ignore[union-attr]
+        text = " ".join(f"({part})" for part in parts)
     parsed = parse_axes(text, owner=owner, what=what)
     if len(parsed) > 3:
         raise ValidationError(f"{owner}: {what} has {len(parsed)} axes; CUDA has 3.")

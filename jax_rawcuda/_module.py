@@ -107,8 +107,8 @@ class Function:
         return self.module.digest, self.name
 
     def __repr__(self) -> str:
-        known = self._signature  # no compilation for a look
-        return f"Function({str(known) if known else self.name!r})"
+        shown = self._signature or repr(self.name)  # no compilation for a look
+        return f"Function({shown})"
 
     def _repr_html_(self) -> str:
         from ._html import function_table
@@ -144,6 +144,16 @@ class Module:
         """The kernels that can be seen without compiling, templates included."""
         return self._code.kernel_names
 
+    def only_kernel_name(self) -> str:
+        """Returns the kernel's name; a ValidationError unless there is one."""
+        names = self.kernel_names
+        if len(names) != 1:
+            raise ValidationError(
+                f"{self._code.name}: {len(names)} kernels ({', '.join(names)}); "
+                "name one."
+            )
+        return names[0]
+
     def function(self, name: str | None = None) -> Function:
         """Returns a kernel.
 
@@ -155,14 +165,7 @@ class Module:
           ValidationError: The module has no such kernel.
           CompileError: The name cannot be decided without compiling, and that fails.
         """
-        if name is None:
-            names = self.kernel_names
-            if len(names) != 1:
-                raise ValidationError(
-                    f"{self._code.name}: {len(names)} kernels ({', '.join(names)}); "
-                    "name one."
-                )
-            name = names[0]
+        name = name or self.only_kernel_name()
         name = name.strip().removeprefix("::")
         self._code.check(name)
         return Function(self, name)

@@ -1,4 +1,3 @@
-# NOTE for builder RECORD: the coordinator wrote and committed this file; program against it, do not rewrite it. (note goes away)
 """Plan: what a session recorded, as an immutable value that hashes by content."""
 
 from __future__ import annotations

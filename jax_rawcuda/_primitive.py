@@ -1,4 +1,3 @@
-# NOTE for builder RECORD: the coordinator wrote and committed this file; program against it, do not rewrite it. (note goes away)
 """session_p: the JAX primitive that runs a plan."""
 
 from __future__ import annotations
@@ -29,20 +28,23 @@ def bind(plan: Plan, operands: Sequence[Any]) -> list[Any]:
 @functools.lru_cache(maxsize=1024)
 def _executable(plan: Plan) -> Callable[..., Any]:
     # A cached jitted call costs a tenth of an eager bind.
-    return jax.jit(lambda *operands: session_p.bind(*operands, plan=plan))
+    run: Callable[..., Any] = jax.jit(lambda *xs: session_p.bind(*xs, plan=plan))
+    return run
 
 
-@session_p.def_impl
 def _impl(*operands: Any, plan: Plan) -> Any:
     return _executable(plan)(*operands)
 
 
-@session_p.def_abstract_eval
 def _abstract_eval(*operands: Any, plan: Plan) -> list[Any]:
     return [
         result_aval((*plan.batch_shape, *t.shape), t.dtype, operands)
         for t in plan.results
     ]
+
+
+session_p.def_impl(_impl)
+session_p.def_abstract_eval(_abstract_eval)
 
 
 def _lower(ctx: Any, *operands: Any, plan: Plan, platform: str) -> Sequence[Any]:

@@ -1,4 +1,4 @@
-"""Runs single PTX instructions over arrays, without the scheduler: one region, ctypes."""
+"""Runs single PTX instructions over arrays: one region, called through ctypes."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def _write(
     ctypes.memmove(place, value.to_bytes(size, "little"), size)
 
 
-def bits(width: int, extra: int = 400, seed: int = 0, columns: int = 1) -> list:
+def bits(width: int, extra: int = 400, seed: int = 1, columns: int = 1) -> list:
     """Returns columns of test words: range ends in every pair, then random words."""
     ends = [0, 1, 2, 31, 32, 33, 255, 256]
     top = 1 << width - 1
@@ -134,11 +134,11 @@ def bits(width: int, extra: int = 400, seed: int = 0, columns: int = 1) -> list:
     return _columns(edge, dtype, extra, seed, columns)
 
 
-def floats(kind: str, extra: int = 400, seed: int = 0, columns: int = 1) -> list:
+def floats(kind: str, extra: int = 400, seed: int = 1, columns: int = 1) -> list:
     """Returns columns of floats' bits: special values in every pair, then others.
 
-    A third of the others has any bits, a third moderate exponents, and a third the same
-    exponent in all columns up to a few units, so that sums cancel and products underflow.
+    A third of the others has any bits, a third moderate exponents, and a third nearly
+    the same exponent in all columns, so that sums cancel and products underflow.
     """
     width, fraction, bias = FLOATS[kind]
     one = bias << fraction
@@ -146,7 +146,10 @@ def floats(kind: str, extra: int = 400, seed: int = 0, columns: int = 1) -> list
     sizes = [0, 1, 2, (1 << fraction) - 1, 1 << fraction, (1 << fraction) + 1]
     sizes += [one - 1, one, one + 1, one + (1 << fraction), one - (1 << fraction)]
     sizes += [infinity - 1, infinity, infinity + 1, (1 << width - 1) - 1]
-    sizes += [one + (3 << fraction - 1), one + (5 << fraction) + 12345 % (1 << fraction)]
+    sizes += [
+        one + (3 << fraction - 1),
+        one + (5 << fraction) + 12345 % (1 << fraction),
+    ]
     top = 1 << width - 1
     dtype = np.dtype(f"u{width // 8}")
     edge = np.array([size | sign for size in sizes for sign in (0, top)], dtype)

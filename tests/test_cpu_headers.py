@@ -8,6 +8,7 @@ from string import Template
 import pytest
 
 from jax_rawcuda.cpu import compile_source, toolchain
+from jax_rawcuda.cpu.cccl import cccl_include_dirs
 
 
 def words(text):
@@ -233,7 +234,7 @@ def test_sixteen_bit(header, t, t2, n, n2):
     assert "fma.rn.f16" in ptx or "fma.rn.bf16" in ptx
 
 
-@pytest.mark.skipif(not toolchain.cccl_include_dirs(), reason="needs the CCCL package")
+@pytest.mark.skipif(not cccl_include_dirs(), reason="needs the CCCL package")
 @pytest.mark.parametrize(
     "header",
     words(

@@ -12,8 +12,9 @@ from pathlib import Path, PurePosixPath
 
 from .._demangle import demangle
 from .._errors import CompileError, ValidationError
+from .cccl import cccl_include_dirs
 from .prelude import LARGE_HEADERS, prelude_flags
-from .toolchain import INCLUDE_DIR, Clang, cccl_include_dirs, find_clang
+from .toolchain import INCLUDE_DIR, Clang, find_clang
 
 ARCH = "sm_90"
 
@@ -32,6 +33,10 @@ _FLAGS = (
     # NVRTC contracts a * b + c as well, except in functions that state a rounding.
     "-ffp-contract=fast-honor-pragmas",
     "-fno-math-errno",
+    # A lane that has no value of its own may pass an uninitialised variable to a
+    # shuffle; clang must not take that for unreachable code.
+    "-Xclang",
+    "-no-enable-noundef-analysis",
     "-fno-exceptions",
     "-fno-rtti",
     "-fdeclspec",

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 import hashlib
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from .. import _cache
+from .scratch import scratch_folder
 from .toolchain import INCLUDE_DIR, Clang
 
 _PRELUDE = "jrc_prelude.h"
@@ -45,7 +44,7 @@ def _precompiled(
     key = _cache.fingerprint(clang.fingerprint, _headers_digest(), *flags, *headers)
     try:
         data = _cache.lookup("pch", key, lambda: _precompile(clang, flags, headers))
-        path = Path(_folder()) / f"{key[:32]}.pch"
+        path = Path(scratch_folder()) / f"{key[:32]}.pch"
         path.write_bytes(data)
     except OSError:
         return None
@@ -55,7 +54,7 @@ def _precompiled(
 def _precompile(
     clang: Clang, flags: tuple[str, ...], headers: tuple[str, ...]
 ) -> bytes:
-    path = Path(_folder()) / "new.pch"
+    path = Path(scratch_folder()) / "new.pch"
     # Without time stamps a reinstalled package keeps its precompiled prelude: the key
     # holds the headers' content.
     emit = ("-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp")
@@ -77,10 +76,3 @@ def _headers_digest() -> str:
     for path in sorted(INCLUDE_DIR.rglob("*.h")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-@functools.cache
-def _folder() -> str:
-    folder = tempfile.TemporaryDirectory(prefix="jax_rawcuda-")
-    atexit.register(folder.cleanup)
-    return folder.name

@@ -113,14 +113,3 @@ def _ask(command: tuple[str, ...], question: str) -> str:
     except OSError as error:
         raise UnsupportedError(f"{command[0]} does not start: {error}.") from error
     return done.stdout
-
-
-@functools.cache
-def cccl_include_dirs() -> tuple[str, ...]:
-    """The folder of `cuda/std` and `cub`, when the CCCL package is installed."""
-    spec = importlib.util.find_spec("nvidia")
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        for include in sorted(Path(folder).glob("*/include/cccl")):
-            if (include / "cuda" / "std").is_dir():
-                return (str(include),)
-    return ()

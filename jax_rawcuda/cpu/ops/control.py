@@ -5,26 +5,8 @@ from __future__ import annotations
 from ..emitter import Emitter, Pointer
 from ..functions import Call, call_device, parse_call
 from ..operands import Instruction, Symbol
+from . import libm
 from ._common import Handler
-
-# Functions of the C library that may be called: name -> number of arguments. Names end
-# in f for float; the others take double.
-_UNARY = (
-    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh"),
-    *("erf", "erfc", "exp", "exp2", "expm1", "fabs", "floor", "lgamma", "log", "log10"),
-    *("log1p", "log2", "logb", "nearbyint", "rint", "round", "sin", "sinh", "sqrt"),
-    *("tan", "tanh", "tgamma", "trunc"),
-)
-_BINARY = (
-    *("atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot", "nextafter"),
-    *("pow", "remainder"),
-)
-_LIBM = {
-    name + suffix: (count, kind)
-    for names, count in ((_UNARY, 1), (_BINARY, 2), (("fma",), 3))
-    for name in names
-    for suffix, kind in (("f", "float"), ("", "double"))
-}
 
 
 def _argument(em: Emitter, call: Call, index: int, kind: str) -> tuple[str, str]:
@@ -79,10 +61,10 @@ def _call(em: Emitter, inst: Instruction) -> None:
         return
     if (handler := _EXTERNAL.get(target.name)) is not None:
         handler(em, call)
-    elif (function := _LIBM.get(target.name)) is not None:
-        count, kind = function
-        arguments = [_argument(em, call, index, kind) for index in range(count)]
-        _return(em, call, kind, em.intrinsic(target.name, kind, *arguments))
+    elif (signature := libm.SIGNATURES.get(target.name)) is not None:
+        result, *kinds = signature
+        arguments = [_argument(em, call, i, kind) for i, kind in enumerate(kinds)]
+        _return(em, call, result, em.intrinsic(target.name, result, *arguments))
     else:
         raise em.unsupported(inst, f"no host function stands for {target.name}")
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from .._types import LLVM_TYPES, SUFFIXES, WIDTHS, is_signed
 from ..emitter import Emitter
 from ..operands import Instruction, Operand
-from . import floats, halves, library
-from ._common import Handler, join, lanes, require
+from . import floats, halves, library, packed
+from ._common import Handler, join, require
 from .rounding import DIRECTED, ROUNDINGS
 
 _INTEGERS = frozenset(f"{sign}{width}" for sign in "su" for width in (8, 16, 32, 64))
-_EIGHT_BITS = ("e4m3x2", "e5m2x2")
 # A modifier that rounds to an integer -> LLVM's function; float to float, and to int.
 _INTEGRAL = {"rni": "roundeven", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 _TO_INTEGER = {
@@ -37,46 +36,6 @@ define i64 @jrc.sticky.{_sign}64(i64 %x) {{
   ret i64 %result
 }}
 """)
-library.add("""
-define float @jrc.relu.f32(float %x) {
-  %negative = fcmp olt float %x, 0.0
-  %zero = fcmp oeq float %x, 0.0
-  %clamp = or i1 %negative, %zero
-  %result = select i1 %clamp, float 0.0, float %x
-  ret float %result
-}
-""")
-for _name, _infinity in (("f16", 0x7C00), ("bf16", 0x7F80)):
-    library.add(f"""
-define i16 @jrc.finite.{_name}(i16 %x) {{
-  %size = and i16 %x, 32767
-  %infinite = icmp eq i16 %size, {_infinity}
-  %largest = sub i16 %x, 1
-  %result = select i1 %infinite, i16 %largest, i16 %x
-  ret i16 %result
-}}
-""")
-# Keeping the upper 19 bits of a float.
-_TF32 = {
-    "rna": ("add i32 %bits, 4096", "and i32 %bits, -1"),
-    "rn": ("add i32 %bits, 4095", "lshr i32 %bits, 13"),
-    "rz": ("add i32 %bits, 0", "and i32 %bits, 0"),
-}
-for _mode, (_bias, _even) in _TF32.items():
-    _last = "%last" if _mode == "rn" else "0"
-    library.add(f"""
-define i32 @jrc.tf32.{_mode}(float %x) {{
-  %bits = bitcast float %x to i32
-  %biased = {_bias}
-  %even = {_even}
-  %last = and i32 %even, 1
-  %rounded = add i32 %biased, {_last}
-  %cut = and i32 %rounded, -8192
-  %nan = fcmp uno float %x, %x
-  %result = select i1 %nan, i32 2147483647, i32 %cut
-  ret i32 %result
-}}
-""")
 
 
 def _cvt(em: Emitter, inst: Instruction) -> None:
@@ -87,14 +46,14 @@ def _cvt(em: Emitter, inst: Instruction) -> None:
         em, inst, *_TO_INTEGER, "rna", "ftz", "sat", "satfinite", "relu"
     )  # fmt: skip
     target, source = inst.types[-2:]
-    if target in _EIGHT_BITS:
-        _to_eight_bits(em, inst, target, source)
-    elif source in _EIGHT_BITS:
-        _from_eight_bits(em, inst, target, source)
+    if target in packed.EIGHT_BITS:
+        packed.to_eight_bits(em, inst, target, source)
+    elif source in packed.EIGHT_BITS:
+        packed.from_eight_bits(em, inst, target, source)
     elif target in ("f16x2", "bf16x2") and source == "f32":
-        _to_pair(em, inst, halves.format_of(target))
+        packed.to_pair(em, inst, halves.format_of(target))
     elif target == "tf32":
-        _to_tf32(em, inst)
+        packed.to_tf32(em, inst)
     elif target in _INTEGERS and source in _INTEGERS:
         _between_integers(em, inst, target, source)
     elif target in _INTEGERS:
@@ -263,14 +222,7 @@ def _write_float(em: Emitter, inst: Instruction, target: str, value: str) -> Non
 
 
 def _write_half(em: Emitter, inst: Instruction, target: str, bits: str) -> None:
-    em.set(inst.operands[0], "i16", _finish_half(em, inst, target, bits))
-
-
-def _finish_half(em: Emitter, inst: Instruction, target: str, bits: str) -> str:
-    for word, name in (("sat", "sat"), ("satfinite", "finite"), ("relu", "relu")):
-        if inst.has(word):
-            bits = library.invoke(em, f"jrc.{name}.{target}", bits)
-    return bits
+    em.set(inst.operands[0], "i16", halves.finish(em, inst, target, bits))
 
 
 def _between_floats(em: Emitter, inst: Instruction, target: str, source: str) -> None:
@@ -293,63 +245,6 @@ def _between_floats(em: Emitter, inst: Instruction, target: str, source: str) ->
             _write_float(em, inst, target, value)
         else:
             _write_rounded(em, inst, target, value, mode)
-
-
-def _to_pair(em: Emitter, inst: Instruction, target: str) -> None:
-    """Converts two f32 to a pair; the first source becomes the upper half."""
-    mode = inst.pick(*DIRECTED)
-    parts = []
-    for operand in (inst.operands[2], inst.operands[1]):
-        _, value = _read_float(em, inst, operand, "f32")
-        if mode is None:
-            bits = library.invoke(em, f"jrc.narrow.{target}", value)
-        else:
-            wide = em.op(f"fpext float {value} to double")
-            bits = library.invoke(em, f"jrc.round.{mode}.{target}", wide, "0.0")
-            bits = library.invoke(em, f"jrc.canonical.{target}", bits)
-        parts.append(_finish_half(em, inst, target, bits))
-    em.set(inst.operands[0], "i32", join(em, parts, 16))
-
-
-def _to_tf32(em: Emitter, inst: Instruction) -> None:
-    value = em.get(inst.operands[1], "float")
-    if inst.has("relu"):
-        value = library.invoke(em, "jrc.relu.f32", value)
-    mode = inst.pick(*_TF32)
-    if mode is None or inst.has("satfinite"):
-        raise em.unsupported(inst)
-    em.set(inst.operands[0], "i32", library.invoke(em, f"jrc.tf32.{mode}", value))
-
-
-# Eight-bit floats, always in pairs
-
-
-def _to_eight_bits(em: Emitter, inst: Instruction, target: str, source: str) -> None:
-    if source == "f32":
-        high, low = (em.get(operand, "float") for operand in inst.operands[1:3])
-    elif source in ("f16x2", "bf16x2"):
-        kind = halves.format_of(source)
-        parts = halves.read(em, inst.operands[1], source)
-        low, high = (library.invoke(em, f"jrc.widen.{kind}", part) for part in parts)
-    else:
-        raise em.unsupported(inst)
-    values = [high, low]
-    if inst.has("relu"):
-        values = [library.invoke(em, "jrc.relu.f32", value) for value in values]
-    arguments = [("float", value) for value in values]
-    bits = em.intrinsic(f"jrc_cvt_{target}_f32", "i16", *arguments)
-    em.set(inst.operands[0], "i16", bits)
-
-
-def _from_eight_bits(em: Emitter, inst: Instruction, target: str, source: str) -> None:
-    if target != "f16x2":
-        raise em.unsupported(inst)
-    argument = ("i16", em.get(inst.operands[1], "i16"))
-    bits = em.intrinsic(f"jrc_cvt_f16x2_{source}", "i32", argument)
-    parts = lanes(em, bits, 2, 16)
-    if inst.has("relu"):
-        parts = [library.invoke(em, "jrc.relu.f16", part) for part in parts]
-    halves.write(em, inst.operands[0], parts)
 
 
 OPCODES: dict[str, Handler] = {"cvt": _cvt}

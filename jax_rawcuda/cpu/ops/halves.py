@@ -38,6 +38,13 @@ define i16 @jrc.canonical.{_name}(i16 %x) {{
   %result = select i1 %nan, i16 32767, i16 %x
   ret i16 %result
 }}
+define i16 @jrc.satfinite.{_name}(i16 %x) {{
+  %size = and i16 %x, 32767
+  %infinite = icmp eq i16 %size, {_exponent}
+  %largest = sub i16 %x, 1
+  %result = select i1 %infinite, i16 %largest, i16 %x
+  ret i16 %result
+}}
 define i16 @jrc.relu.{_name}(i16 %x) {{
   %number = call i16 @jrc.canonical.{_name}(i16 %x)
   %result = call i16 @llvm.smax.i16(i16 %number, i16 0)
@@ -67,6 +74,14 @@ def write(em: Emitter, operand: Operand, parts: list[str]) -> None:
     em.set(operand, f"i{16 * len(parts)}", join(em, parts, 16))
 
 
+def finish(em: Emitter, inst: Instruction, kind: str, bits: str) -> str:
+    """Applies .sat, .satfinite and .relu to 16 bits."""
+    for word in ("sat", "satfinite", "relu"):
+        if inst.has(word):
+            bits = library.invoke(em, f"jrc.{word}.{kind}", bits)
+    return bits
+
+
 def apply(
     em: Emitter, inst: Instruction, compute: floats.Compute, *sources: Operand
 ) -> None:
@@ -88,10 +103,9 @@ def apply(
     results = []
     for values in zip(*columns, strict=True):
         result = compute(em, kind, list(values))
-        for word in ("ftz", "sat", "relu"):
-            if inst.has(word):
-                result = library.invoke(em, f"jrc.{word}.{kind}", result)
-        results.append(result)
+        if inst.has("ftz"):
+            result = library.invoke(em, f"jrc.ftz.{kind}", result)
+        results.append(finish(em, inst, kind, result))
     write(em, inst.operands[0], results)
 
 
@@ -119,7 +133,9 @@ def _in_f64(compute: floats.Compute) -> floats.Compute:
 
 def _fma(em: Emitter, kind: str, values: list[str]) -> str:
     a, b, c = values
-    return em.op(f"fadd {kind} {em.op(f'fmul {kind} {a}, {b}')}, {c}")
+    # A tiny c can break the tie of a bf16 product that is far larger.
+    product = em.op(f"fmul {kind} {a}, {b}")
+    return library.invoke(em, "jrc.sum.odd", product, c)
 
 
 def _binary(word: str) -> floats.Compute:

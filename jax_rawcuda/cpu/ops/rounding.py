@@ -145,7 +145,7 @@ define i{width} @jrc.round.{mode}.{kind}(double %x, double %error) {{
 """)
 
 
-# The exact error of a sum of doubles (Knuth).
+# The exact error of a sum of doubles (Knuth), and the sum rounded to odd.
 library.add("""
 define double @jrc.sum.error(double %a, double %b, double %sum) {
   %part = fsub double %sum, %a
@@ -154,6 +154,23 @@ define double @jrc.sum.error(double %a, double %b, double %sum) {
   %db = fsub double %b, %part
   %error = fadd double %da, %db
   ret double %error
+}
+define double @jrc.sum.odd(double %a, double %b) {
+  %sum = fadd double %a, %b
+  %error = call double @jrc.sum.error(double %a, double %b, double %sum)
+  %bits = bitcast double %sum to i64
+  %inexact = fcmp one double %error, 0.0
+  %negative = fcmp olt double %error, 0.0
+  %positive = fcmp ogt double %sum, 0.0
+  %same = xor i1 %negative, %positive
+  %opposite = xor i1 %same, true
+  %beyond = and i1 %inexact, %opposite
+  %down = sext i1 %beyond to i64
+  %cut = add i64 %bits, %down
+  %sticky = zext i1 %inexact to i64
+  %odd = or i64 %cut, %sticky
+  %result = bitcast i64 %odd to double
+  ret double %result
 }
 """)
 

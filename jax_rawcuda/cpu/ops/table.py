@@ -12,6 +12,7 @@ from . import (
     compare,
     control,
     convert,
+    fields,
     floats,
     halves,
     integer,
@@ -34,6 +35,7 @@ _UNTYPED = (
     compare.OPCODES,
     control.OPCODES,
     convert.OPCODES,
+    fields.OPCODES,
     memory.OPCODES,
     refused.OPCODES,
 )

@@ -37,12 +37,13 @@ struct __jrc_tile {
     return (__jrc_block_size() + __jrc_width - 1) / __jrc_width;
   }
 
-#define __JRC_TILE_SHUFFLE(NAME, FUNCTION)                                       \
-  template <class T>                                                             \
-  __JRC_FN T NAME(T v, int lane) const {                                         \
-    unsigned int mask = __jrc_mask(), width = __jrc_width;                       \
-    return __jrc_by_words(                                                       \
-        v, [=](unsigned int w) { return FUNCTION(mask, w, lane, (int)width); }); \
+#define __JRC_TILE_SHUFFLE(NAME, FUNCTION)                                  \
+  template <class T>                                                        \
+  __JRC_FN T NAME(T v, int lane) const {                                    \
+    unsigned int mask = __jrc_mask(), width = __jrc_width;                  \
+    return __jrc_by_words(v, [=](unsigned int w) __attribute__((nodebug)) { \
+      return FUNCTION(mask, w, lane, (int)width);                           \
+    });                                                                     \
   }
   __JRC_TILE_SHUFFLE(shfl, __shfl_sync)
   __JRC_TILE_SHUFFLE(shfl_xor, __shfl_xor_sync)
@@ -102,8 +103,9 @@ struct coalesced_group {
   template <class T>
   __JRC_FN T shfl(T v, unsigned int rank) const {
     unsigned int mask = __jrc_members, lane = __jrc_lane_of(rank % size());
-    return __jrc_by_words(
-        v, [=](unsigned int w) { return __shfl_sync(mask, w, (int)lane); });
+    return __jrc_by_words(v, [=](unsigned int w) __attribute__((nodebug)) {
+      return __shfl_sync(mask, w, (int)lane);
+    });
   }
   template <class T>
   __JRC_FN T shfl_up(T v, unsigned int delta) const {
