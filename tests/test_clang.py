@@ -8,6 +8,7 @@ import pytest
 
 from jax_rawcuda import _errors
 from jax_rawcuda.cpu import clang, compile_source, toolchain
+from jax_rawcuda.cpu.cccl import cccl_include_dirs
 
 TEMPLATE = r"""
 namespace ns {
@@ -236,3 +237,25 @@ def test_a_compiler_that_cannot_precompile_still_compiles(monkeypatch):
         "__global__ void slow(int* x) { *x = __popc(*x); }", program_name="t.cu"
     ).ptx
     assert "popc.b32" in ptx
+
+
+def test_an_uninitialised_shuffle_operand_is_no_licence_to_optimise():
+    source = """__global__ void k(int* x) {
+  int p;
+  if (threadIdx.x == 0) p = x[99];
+  x[threadIdx.x] = __shfl_sync(~0u, p, 0);
+}"""
+    ptx = compile_source(source, program_name="t.cu").ptx
+    assert re.search(r"setp\.\w+\.\w+\s+%p1, %r\d+, 0", ptx)
+
+
+@pytest.mark.skipif(not cccl_include_dirs(), reason="needs the CCCL package")
+def test_a_barrier_may_be_shared():
+    source = """#include <cuda/barrier>
+__global__ void k() {
+  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+  if (threadIdx.x == 0) init(&barrier, blockDim.x);
+  __syncthreads();
+  barrier.arrive_and_wait();
+}"""
+    assert "mbarrier.init" in compile_source(source, program_name="t.cu").ptx
