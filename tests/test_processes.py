@@ -103,6 +103,7 @@ import jax
 import numpy as np
 import jax_rawcuda as rc
 
+rc.register()
 exported = jax.export.deserialize(bytearray(pathlib.Path(sys.argv[1]).read_bytes()))
 x = np.arange(70, dtype=np.float32)
 got = exported.call(jax.device_put(x, jax.devices(sys.argv[2])[0]))
