@@ -11,6 +11,10 @@ namespace {
 // Rounds of spinning after which other blocks get a turn.
 constexpr uint32_t kPatience = 3;
 
+// Regions that a block runs before others get a turn: a loop of barriers may be waiting
+// for another block, and nothing in it says so.
+constexpr uint32_t kRegionsPerTurn = 1000;
+
 // Threads are at several points.
 constexpr int32_t kNowhere = -2;
 
@@ -88,6 +92,7 @@ Outcome Block::Run() {
     return launch_->stopped() ? Outcome::kFaulted : Outcome::kDone;
   }
   yields_ = 0;
+  regions_left_ = kRegionsPerTurn;
   Step step = together_ ? Step::kTogether : Step::kApart;
   while (true) {
     switch (step) {
@@ -124,6 +129,7 @@ Block::Step Block::RunTogether() {
         Stalled()) {
       return Step::kStalled;
     }
+    if (--regions_left_ == 0) return Step::kStalled;
   }
 }
 

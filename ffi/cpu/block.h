@@ -14,7 +14,7 @@ namespace jax_rawcuda {
 
 enum class Outcome {
   kDone,     // every thread has exited
-  kStalled,  // the threads only spin: other blocks should have a turn
+  kStalled,  // the threads spin, or have run for long: other blocks should have a turn
   kFaulted,  // the launch has stopped
 };
 
@@ -98,6 +98,7 @@ class Block {
   int32_t region_ = 0;           // where all living threads go on, when together_
   bool together_ = true;         //
   uint32_t yields_ = 0;          // rounds in which threads used up their spin budget
+  uint32_t regions_left_ = 0;    // of this turn
   bool progressed_ = false;      //
   uint32_t living_count_ = 0;    //
   LaneMasks living_ = {};        // threads that have not exited

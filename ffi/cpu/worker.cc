@@ -27,6 +27,11 @@ constexpr uint64_t kParkedBytes = uint64_t{1} << 30;
 constexpr uint64_t kMinParked = 64;
 constexpr uint64_t kMaxParked = 4096;
 
+// With more than so many parked blocks, most turns go to them: blocks that only take
+// long should end before others add to the memory in use.
+constexpr uint64_t kCrowd = 32;
+constexpr uint64_t kTurnsPerFreshBlock = 8;
+
 // Block storage that a thread keeps between launches.
 constexpr size_t kKeptBytes = size_t{8} << 20;
 
@@ -94,7 +99,8 @@ class BlockQueue::Worker {
   // The next block that nobody has begun, ready to run; null when there is none or too
   // many blocks are parked already.
   std::unique_ptr<Block> TakeFresh() {
-    if (!parked_.empty() && parked_.size() >= parked_limit_) return nullptr;
+    if (parked_.size() >= parked_limit_) return nullptr;
+    if (parked_.size() > kCrowd && ++turns_ % kTurnsPerFreshBlock != 0) return nullptr;
     if (begin_ == end_) {
       if (!queue_.HasFreshBlocks()) return nullptr;
       begin_ = queue_.next_.fetch_add(queue_.chunk_, std::memory_order_relaxed);
@@ -173,6 +179,7 @@ class BlockQueue::Worker {
   std::vector<std::unique_ptr<Block>> free_;
   std::deque<std::unique_ptr<Block>> parked_;
   uint64_t parked_limit_ = UINT64_MAX;
+  uint64_t turns_ = 0;  // taken while there was a crowd
 
   bool spinning_ = false;
   uint64_t rounds_ = 0;  // runs of blocks since the last progress
