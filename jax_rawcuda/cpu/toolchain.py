@@ -16,8 +16,8 @@ from .._errors import UnsupportedError
 
 INCLUDE_DIR = Path(__file__).parent / "include"
 
-# The first release whose builtins cover our headers: scoped atomics, bfloat16.
-_OLDEST = (19, 0)
+# Older releases refuse `__shared__ alignas(16) float x[4]`.
+_OLDEST = (21, 0)
 
 _MISSING = (
     "The CPU route needs clang: pip install 'jax-rawcuda[cpu]' (brings ziglang), "
