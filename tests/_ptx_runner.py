@@ -30,18 +30,20 @@ class Form:
       text: PTX lines; sources are %a %b %c %e, results %d %q.
       sources: Kinds of the sources, in order.
       results: Kinds of the results.
+      declarations: PTX lines before the kernel.
     """
 
     text: str
     sources: tuple[str, ...]
     results: tuple[str, ...] = ("b32",)
+    declarations: str = ""
 
     def ptx(self) -> str:
         """Returns a kernel `k(out..., in...)` that applies the form elementwise."""
         pointers = len(self.results) + len(self.sources)
         parameters = ", ".join(f".param .u64 p{i}" for i in range(pointers))
         lines = [
-            f"{_HEADER}.visible .entry k({parameters})",
+            f"{_HEADER}{self.declarations}.visible .entry k({parameters})",
             "{",
             ".reg .b64 %addr, %index, %offset; .reg .b32 %x, %nx, %bx, %word;",
             ".reg .pred %t; .reg .b16 %h0, %h1; .reg .b32 %w0, %w1;",

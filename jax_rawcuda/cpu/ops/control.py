@@ -5,8 +5,9 @@ from __future__ import annotations
 from ..emitter import Emitter, Pointer
 from ..functions import Call, call_device, parse_call
 from ..operands import Instruction, Symbol
-from . import libm
+from . import libm, library
 from ._common import Handler
+from .exponential import INLINE
 
 
 def _argument(em: Emitter, call: Call, index: int, kind: str) -> tuple[str, str]:
@@ -64,7 +65,11 @@ def _call(em: Emitter, inst: Instruction) -> None:
     elif (signature := libm.SIGNATURES.get(target.name)) is not None:
         result, *kinds = signature
         arguments = [_argument(em, call, i, kind) for i, kind in enumerate(kinds)]
-        _return(em, call, result, em.intrinsic(target.name, result, *arguments))
+        if (name := INLINE.get(target.name)) is not None:
+            value = library.invoke(em, name, *(value for _, value in arguments))
+        else:
+            value = em.intrinsic(target.name, result, *arguments)
+        _return(em, call, result, value)
     else:
         raise em.unsupported(inst, f"no host function stands for {target.name}")
 

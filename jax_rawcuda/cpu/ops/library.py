@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ..emitter import Emitter
 
 PREFIX = "jrc."
-_HEADER = re.compile(r"define (\S+) @(\S+?)\((.*)\) \{")
+_HEADER = re.compile(r"define (\S+) @(\S+?)\((.*)\) \{\n")
 _CALL = re.compile(r"call (\{[^}]*\}|<[^>]*>|\S+) @([\w.]+)\(([^)]*)\)")
 
 
@@ -48,7 +48,7 @@ def add(text: str) -> None:
             (callee, kind, _types(arguments))
             for kind, callee, arguments in _CALL.findall(body)
         )
-        internal = f"define internal {result} @{name}({parameters}) alwaysinline {{"
+        internal = f"define internal {result} @{name}({parameters}) alwaysinline {{\n"
         body = body.replace(header[0], internal)
         _FUNCTIONS[name] = Function(body, result, _types(parameters), callees)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .._abi import SyncKind, SyncPoint
-from ..emitter import unsupported
-from ..operands import Instruction, Operand, Vector
+from ..emitter import Emitter, Pointer, unsupported
+from ..operands import Instruction, Memory, Operand, Vector
+from ._common import Handler, join, require
 
 # (shape, type of A) -> number of the scheduler's routine.
 _MMA_SHAPES = {
@@ -126,3 +127,71 @@ SYNCS: dict[str, Callable[[Instruction], SyncPoint]] = {
     "stmatrix": _stmatrix,
     "wmma": _wmma,
 }
+
+
+# Fragments in memory. A lane holds eight elements of a matrix: which ones is private to
+# the implementation, and agrees with the scheduler's routine for wmma.mma.
+
+_FRAGMENT = 8
+_WIDTHS = {"f16": 16, "f32": 32}
+
+
+def _position(em: Emitter, matrix: str, element: int) -> tuple[str, str]:
+    """Returns row and column of a lane's element, as i32 values."""
+    lane = em.op(f"and i32 {em.thread}, 31")
+    group = em.op(f"lshr i32 {lane}, 2")
+    pair = em.op(f"shl i32 {em.op(f'and i32 {lane}, 3')}, 1")
+    low, middle, high = element & 1, element >> 1 & 1, element >> 2
+    if matrix == "b":
+        row = em.op(f"add i32 {pair}, {low + 8 * middle}")
+        return row, em.op(f"add i32 {group}, {8 * high}")
+    row = em.op(f"add i32 {group}, {8 * middle}")
+    return row, em.op(f"add i32 {pair}, {low + 8 * high}")
+
+
+def _element(em: Emitter, inst: Instruction, base: Pointer, index: int) -> Pointer:
+    """Returns the place of a lane's element in memory."""
+    row, column = _position(em, inst.modifiers[1], index)
+    major, minor = (row, column) if inst.has("row") else (column, row)
+    stride = em.get(inst.operands[2], "i32") if len(inst.operands) > 2 else "16"
+    offset = em.op(f"add i32 {em.op(f'mul i32 {major}, {stride}')}, {minor}")
+    offset = em.convert(offset, "i32", "i64", signed=True)
+    kind = f"i{_WIDTHS[inst.type]}"
+    return Pointer(em.op(f"getelementptr {kind}, ptr {base.value}, i64 {offset}"))
+
+
+def _fragment(em: Emitter, inst: Instruction) -> None:
+    """wmma.load and wmma.store."""
+    spaces = ("global", "shared", "shared::cta")
+    require(
+        em, inst, "load", "store", "a", "b", "c", "d", "sync", "aligned", "row", "col",
+        "m16n16k16", *spaces,
+    )  # fmt: skip
+    action, matrix = inst.modifiers[:2]
+    if not inst.has("m16n16k16") or inst.type != ("f16" if matrix in "ab" else "f32"):
+        raise em.unsupported(
+            inst, "only m16n16k16 with f16 inputs and f32 accumulators is available"
+        )
+    registers, memory = inst.operands[:2] if action == "load" else inst.operands[1::-1]
+    if not isinstance(memory, Memory):
+        raise em.unsupported(inst)
+    base = em.address(memory, inst.pick(*spaces) or "generic")
+    width = _WIDTHS[inst.type]
+    size, kind = width // 8, f"i{width}"
+    places = [_element(em, inst, base, index) for index in range(_FRAGMENT)]
+    if action == "store":
+        for register, place in zip(_items(registers), places, strict=True):
+            em.store(kind, em.get(register, kind), place, size)
+        return
+    values = [em.load(kind, place, size) for place in places]
+    per_register = 32 // width
+    words = [
+        join(em, values[first : first + per_register], width)
+        for first in range(0, _FRAGMENT, per_register)
+    ]
+    # The format of f16 fragments has room for twice as many.
+    for index, register in enumerate(_items(registers)):
+        em.set(register, "i32", words[index] if index < len(words) else "0")
+
+
+OPCODES: dict[str, Handler] = {"wmma": _fragment}

@@ -16,6 +16,7 @@ from . import (
     floats,
     halves,
     integer,
+    matrices,
     memory,
     refused,
 )
@@ -36,6 +37,7 @@ _UNTYPED = (
     control.OPCODES,
     convert.OPCODES,
     fields.OPCODES,
+    matrices.OPCODES,
     memory.OPCODES,
     refused.OPCODES,
 )
