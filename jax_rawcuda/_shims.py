@@ -10,7 +10,11 @@ _STDDEF = """\
 #define NULL 0
 #endif
 #ifndef offsetof
+#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1305
 #define offsetof(type, member) __builtin_offsetof(type, member)
+#else
+#define offsetof(type, member) ((size_t)&(((type *)0)->member))
+#endif
 #endif
 typedef decltype(sizeof(0)) size_t;
 typedef decltype((char *)0 - (char *)0) ptrdiff_t;
