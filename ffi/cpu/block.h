@@ -49,7 +49,7 @@ class Block {
   };
   enum class Step { kTogether, kApart, kDone, kStalled, kFaulted };
 
-  // All living threads are about to enter region_ (block.cc).
+  // All living threads are about to enter region_ (together.cc).
   Step RunTogether();
   int32_t CommonPoint();
   int32_t PointOfLiving(bool* all_equal) const;
@@ -60,7 +60,7 @@ class Block {
   bool MasksAgree(uint32_t warp) const;
   bool Stalled();
 
-  // Threads are in different places (divergence.cc).
+  // Threads are in different places (divergence.cc, release.cc).
   void Diverge();
   Step RunApart();
   void Arrive(uint32_t thread);
