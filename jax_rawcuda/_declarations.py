@@ -237,12 +237,18 @@ def parameter_name(tokens: Sequence[str]) -> str | None:
         if words[index] == "(" and words[index + 1] in ("*", "&"):
             inside = itertools.takewhile(lambda w: w != ")", words[index + 2 :])
             return next((w for w in inside if _is_name(w)), None)
-    while words and words[-1] == "]":
-        del words[len(words) - 1 - words[::-1].index("[") :]
+    words = drop_extents(words)
     if not words or not _is_name(words[-1]) or (words[-2:-1] == ["::"]):
         return None
     typed = any(w in "*&>" or w in _TYPE_WORDS or _is_name(w) for w in words[:-1])
     return words[-1] if typed else None
+
+
+def drop_extents(words: list[str]) -> list[str]:
+    """Returns an array declarator without its `[4]`."""
+    while words and words[-1] == "]" and "[" in words:
+        words = words[: len(words) - 1 - words[::-1].index("[")]
+    return words
 
 
 def _is_name(word: str) -> bool:

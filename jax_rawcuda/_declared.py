@@ -5,7 +5,13 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from ._declarations import find_kernels, parameter_name, split_parameters, tokenize
+from ._declarations import (
+    drop_extents,
+    find_kernels,
+    parameter_name,
+    split_parameters,
+    tokenize,
+)
 from ._errors import SignatureError
 
 _ALIASES = {
@@ -27,6 +33,7 @@ _ALIASES = {
 _LAUNCH_BOUNDS = re.compile(r"__launch_bounds__\s*\([^)]*\)")
 _FUNDAMENTAL = {"signed", "unsigned", "char", "short", "int", "long"}
 _DROPPED = {"struct", "enum", "class", "union", "typename", "volatile"}
+_NOT_IN_TYPES = set("()[]{}=;")
 _RESTRICT = {"restrict", "__restrict__", "__restrict", "__grid_constant__"}
 
 
@@ -66,19 +73,21 @@ def _spell(text: str, tokens: list[str]) -> str:
     name = parameter_name(words)
     if name is not None:
         del words[len(words) - 1 - words[::-1].index(name)]
-    suffix = 0
-    while words and words[-1] == "]":  # an array parameter is a pointer
-        del words[len(words) - 1 - words[::-1].index("[") :]
-        suffix = 1
-    words = [word for word in words if word not in _RESTRICT | _DROPPED] + [
-        "*"
-    ] * suffix
+    scalar = drop_extents(words)
+    suffix = (
+        ["*"] if len(scalar) < len(words) else []
+    )  # an array is passed as a pointer
+    words = [*(word for word in scalar if word not in _RESTRICT | _DROPPED), *suffix]
     end = next((i for i, word in enumerate(words) if word in "*&"), len(words))
     base, declarator = words[:end], words[end:]
     const = " const" if "const" in base and declarator else ""
     base = [word for word in base if word != "const"]
-    if not base:
-        raise SignatureError(f"signature {text!r}: a parameter has no type.")
+    if not base or not _NOT_IN_TYPES.isdisjoint(words):
+        spelled = " ".join(tokens) or "nothing"
+        raise SignatureError(
+            f"signature {text!r}: `{spelled}` is no parameter of a kernel. Write a "
+            "type, its pointers and a name."
+        )
     while declarator and declarator[-1] == "const":
         declarator.pop()
     spelled = "".join(" const" if word == "const" else word for word in declarator)

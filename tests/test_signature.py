@@ -330,3 +330,12 @@ def test_what_is_no_cubin(data):
 def test_any_bytes_are_refused_as_a_cubin(data):
     with pytest.raises(ValidationError, match="not a cubin"):
         cubin_entries(b"\x7fELF\x02\x01" + data)
+
+
+@given(st.text(alphabet="kab*&[]()<>,= ", max_size=30))
+def test_any_declaration_is_read_or_refused(text):
+    try:
+        declared = parse_signature(f"k({text})")
+    except SignatureError:
+        return
+    assert declared.kernel

@@ -1,7 +1,7 @@
 """The text: what it is, where it stands, which kernels it spells out."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jax_rawcuda import _source
@@ -204,6 +204,8 @@ def test_several_kernels_in_order():
 
 
 @given(st.text())
+@example("]")
+@example("a]")
 def test_any_text_is_scanned(text):
     find_kernels(text)
     find_kernels("__global__ void k(" + text)
