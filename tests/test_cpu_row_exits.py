@@ -5,9 +5,9 @@ from __future__ import annotations
 import jax
 import numpy as np
 import pytest
+from _cpu_runner import PREAMBLE, compile_ptx
 
 import jax_rawcuda as rc
-from jax_rawcuda.cpu import compile_source
 from jax_rawcuda.cpu.translate import translate
 
 INDEX = "int i = blockIdx.x * blockDim.x + threadIdx.x;"
@@ -63,7 +63,7 @@ CASES = [
 
 
 def source(body):
-    return f'extern "C" __global__ void k(int* out, int n) {{ {body} }}'
+    return f"(int* out, int n) {{ {body} }}"
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def source(body):
 )
 def test_values(body, wanted):
     kernel = rc.kernel(
-        source(body),
+        PREAMBLE + source(body),
         shapes="m",
         in_out="out",
         launch=lambda *_: rc.LaunchConfig(grid=7, block=32),
@@ -88,17 +88,7 @@ def test_values(body, wanted):
     ("body", "expected"), [c[1:3] for c in CASES], ids=[c[0] for c in CASES]
 )
 def test_only_safe_guards_end_the_row(body, expected):
-    ptx = compile_source(
-        source(body),
-        program_name="k.cu",
-        std=None,
-        defines={},
-        include_dirs=(),
-        headers={},
-        fast_math=False,
-        name_expressions=(),
-    ).ptx
-    lines = translate(ptx, "k").ir.splitlines()
+    lines = translate(compile_ptx(source(body)), "k").ir.splitlines()
     # Besides the end of the loop over threadIdx.x.
     exits = [line for line in lines if line.startswith("  br") and "%rowlatch" in line]
     assert (len(exits) > 1) == expected

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from .cfg import Branch, Exit, Graph, Jump
 from .operands import Instruction, Operand, Register
+from .recompute import is_pure
 from .uniformity import DATA, IRREGULAR, Strides, stride_of, strides
 
 
@@ -21,13 +22,6 @@ class RowExit(NamedTuple):
     target: str
 
 
-# What may stand before the guard: nothing that a skipped thread would be missed for.
-_PURE = frozenset(
-    {
-        *("mov", "cvt", "cvta", "add", "sub", "mul", "mad", "shl", "shr", "and", "or"),
-        *("xor", "not", "neg", "min", "max", "setp", "selp"),
-    }
-)
 # Unsigned values may wrap within a row, and `i - halo < n` relies on that. A signed
 # index that wraps is an error in the kernel.
 _SIGNED = frozenset({"s32", "s64"})
@@ -48,7 +42,7 @@ def row_exit(graph: Graph, start: str) -> RowExit | None:
         visited.add(label)
         block = graph.blocks[label]
         for inst in block.instructions:
-            if not _is_pure(inst):
+            if not is_pure(inst):  # a skipped thread would be missed
                 return None
             if inst.types[-1:] == ("pred",) or inst.opcode == "setp":
                 directions[_written(inst)] = _direction(inst, known, directions)
@@ -65,12 +59,6 @@ def row_exit(graph: Graph, start: str) -> RowExit | None:
             case _:
                 return None
     return None
-
-
-def _is_pure(inst: Instruction) -> bool:
-    if inst.predicate is not None:
-        return False
-    return inst.opcode in _PURE or (inst.opcode == "ld" and inst.has("param"))
 
 
 def _leaves(graph: Graph, label: str) -> bool:

@@ -17,6 +17,7 @@ from .layout import KernelLayout
 from .operands import Instruction, Symbol
 from .ops.table import OPCODES
 from .ptx import Function, Module, parse
+from .recompute import recompute
 from .regions import RegionEmitter
 from .variables import Variables, round_up
 
@@ -116,6 +117,7 @@ def _lay_out(
     # The first cut moves local arrays from registers and stack to memory.
     if synchronises or not flat.framed:
         cuts.cut_loops(graph)
+    recompute(graph, offsets)
     layout = KernelLayout(graph, flat.registers, flat.variables, flat.framed, offsets)
     sizes = tuple((offsets[p.name], p.size) for p in function.parameters)
     return layout, sizes, end
