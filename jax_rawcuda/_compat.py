@@ -6,10 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-from jax.extend import core as _core
 
-Primitive = _core.Primitive
 ShapedArray = jax.core.ShapedArray
+
+
+def make_primitive(name: str) -> Any:
+    """Returns a new primitive with several results."""
+    # Not at the top: jax.extend brings Pallas along, which costs a third of the time
+    # that importing this package may take.
+    from jax.extend.core import Primitive
+
+    primitive = Primitive(name)
+    primitive.multiple_results = True
+    return primitive
 
 
 def _varying(avals: Sequence[Any]) -> frozenset[Any]:

@@ -10,10 +10,8 @@ from typing import Any, Concatenate, overload
 import jax
 import jax.numpy as jnp
 
-from . import _batching as _batching  # registers the rule for vmap
 from ._errors import SignatureError
 from ._operands import check_dtype
-from ._primitive import bind
 from ._recording import finish
 from ._refs import Ref, buffer_of
 from ._scope import close_session
@@ -108,6 +106,10 @@ def record(
       operands: Arrays, as the user gave them, or references of an open session.
       names: Of the operands, for messages.
     """
+    # Not on import: the primitive needs jax.extend, which is slow to load.
+    from . import _batching as _batching  # registers the rule for vmap
+    from ._primitive import bind
+
     outer = next((x for x in operands if isinstance(x, Ref)), None)
     if outer is not None:
         session = buffer_of(outer).session

@@ -10,13 +10,13 @@ import jax
 import numpy as np
 from jax.interpreters import ad, mlir
 
-from ._compat import Primitive, result_aval, vary_alike
+from ._compat import make_primitive, result_aval, vary_alike
 from ._encoding import encode
 from ._errors import UnsupportedError
+from ._module import Target
 from ._plan import Plan
 
-session_p = Primitive("rawcuda_session")
-session_p.multiple_results = True
+session_p = make_primitive("rawcuda_session")
 
 
 def bind(plan: Plan, operands: Sequence[Any]) -> list[Any]:
@@ -64,7 +64,6 @@ def _lower(ctx: Any, *operands: Any, plan: Plan, platform: str) -> Sequence[Any]
 
 
 def _lower_cpu(ctx: Any, *operands: Any, plan: Plan) -> Sequence[Any]:
-    from ._module import Target
     from .cpu import load_kernel
 
     # An instruction that the CPU lacks is reported here, in Python, before XLA starts.

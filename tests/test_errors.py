@@ -22,7 +22,7 @@ def _no_xla(monkeypatch):
     def reached(*_args, **_params):
         raise AssertionError("the primitive was bound")
 
-    monkeypatch.setattr("jax_rawcuda._op.bind", reached)
+    monkeypatch.setattr("jax_rawcuda._primitive.bind", reached)
 
 
 def launch(*arguments, function=SAXPY, config=ONE):
