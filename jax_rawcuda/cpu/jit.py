@@ -6,52 +6,27 @@ import hashlib
 import itertools
 import re
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from .. import _cache
 from .._errors import UnsupportedError
 from ._abi import ABI_VERSION
-from .translate import Translation, translate
+from .translate import KernelDescriptor, Translation, translate
 
 _OPTIMIZATION = 3
 _DECLARED = re.compile(r'^declare .*?@"?([\w.$]+)"?\(', re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class HostKernel:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostKernel(KernelDescriptor):
     """A kernel that the host can run. The C++ scheduler reads the attributes.
 
     Attributes:
       regions: Addresses of the region functions, `void(Context*, int32, int32)`.
-      syncs: What each region waits for before it starts, as eight integers:
-        `SyncPoint.descriptor`. All zeros for region 0.
-      sync_texts: The same for messages: `file.cu:12: bar.sync 0`.
-      sites: Text of each place that may fault.
-      slot_bytes: Size of the live registers, per thread.
-      frame_bytes: Size of the local variables that outlive a region, per thread.
-      shared_bytes: Static shared memory, per block.
-      n_in: Most 64-bit operands of a sync point.
-      n_out: Most 64-bit results of a sync point.
-      params: (offset, size) of each parameter.
-      param_bytes: Size of the parameter block.
-      spin_budget: Turns of spin loops before a thread lets others run.
-      max_threads: `__launch_bounds__`, or 0.
     """
 
     regions: tuple[int, ...]
-    syncs: tuple[tuple[int, ...], ...]
-    sync_texts: tuple[str, ...]
-    sites: tuple[str, ...]
-    slot_bytes: int
-    frame_bytes: int
-    shared_bytes: int
-    n_in: int
-    n_out: int
-    params: tuple[tuple[int, int], ...]
-    param_bytes: int
-    spin_budget: int
-    max_threads: int
     code: object = field(repr=False, compare=False)
 
 
@@ -95,22 +70,9 @@ def _link(translation: Translation, kernel: str) -> HostKernel:
         "host-object", key, lambda: _toolchain.compile(translation.ir)
     )
     code = _toolchain.link(image, translation.regions, f"{kernel}.{next(_numbers)}")
-    return HostKernel(
-        regions=tuple(code[name] for name in translation.regions),
-        syncs=translation.syncs,
-        sync_texts=translation.sync_texts,
-        sites=translation.sites,
-        slot_bytes=translation.slot_bytes,
-        frame_bytes=translation.frame_bytes,
-        shared_bytes=translation.shared_bytes,
-        n_in=translation.n_in,
-        n_out=translation.n_out,
-        params=translation.params,
-        param_bytes=translation.param_bytes,
-        spin_budget=translation.spin_budget,
-        max_threads=translation.max_threads,
-        code=code,
-    )
+    layout = {f.name: getattr(translation, f.name) for f in fields(KernelDescriptor)}
+    regions = tuple(code[name] for name in translation.regions)
+    return HostKernel(regions=regions, code=code, **layout)
 
 
 class _Toolchain:

@@ -29,12 +29,26 @@ _FAULTING_OPCODES = ("trap", "mapa")
 _FAULTING_CALLS = ("__assertfail",)
 
 
-@dataclass(frozen=True, slots=True)
-class Translation:
-    """LLVM IR of a kernel. The fields after `regions` are those of `HostKernel`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelDescriptor:
+    """What the scheduler must know of a kernel besides its code.
 
-    ir: str
-    regions: tuple[str, ...]
+    Attributes:
+      syncs: What each region waits for before it starts, as eight integers:
+        `SyncPoint.descriptor`. All zeros for region 0.
+      sync_texts: The same for messages: `file.cu:12: bar.sync 0`.
+      sites: Text of each place that may fault.
+      slot_bytes: Size of the live registers, per thread.
+      frame_bytes: Size of the local variables that outlive a region, per thread.
+      shared_bytes: Static shared memory, per block.
+      n_in: Most 64-bit operands of a sync point.
+      n_out: Most 64-bit results of a sync point.
+      params: (offset, size) of each parameter.
+      param_bytes: Size of the parameter block.
+      spin_budget: Turns of spin loops before a thread lets others run.
+      max_threads: `__launch_bounds__`, or 0.
+    """
+
     syncs: tuple[tuple[int, ...], ...]
     sync_texts: tuple[str, ...]
     sites: tuple[str, ...]
@@ -47,6 +61,19 @@ class Translation:
     param_bytes: int
     spin_budget: int
     max_threads: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translation(KernelDescriptor):
+    """LLVM IR of a kernel.
+
+    Attributes:
+      ir: The text of the module.
+      regions: Names of the region functions in it.
+    """
+
+    ir: str
+    regions: tuple[str, ...]
 
 
 def translate(ptx: str, kernel: str) -> Translation:
