@@ -17,6 +17,7 @@ from ._shapes import (
     ShapeSpec,
     evaluate,
     evaluate_shape,
+    names_in,
     parse_axes,
     parse_shapes,
     solve,
@@ -83,10 +84,8 @@ class Contract:
                 f"{len(self.spec.inputs)} operands; the kernel has {len(operands)} "
                 f"({', '.join(name for name, _ in operands)})."
             )
-        fixed = frozenset[str]()
-        if self.spec.inputs:
-            axes = (axis for shape in self.spec.inputs for axis in shape)
-            fixed = ShapeSpec("", (tuple(axes),), ()).names
+        axes = (axis for shape in self.spec.inputs for axis in shape)
+        fixed = frozenset().union(*map(names_in, axes))
         known = {name: size for name, size in given.items() if name not in fixed}
         return solve(self.spec, operands, owner=self.owner, known=known)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ._module import Function, ModuleImage, Target, default_target
+from ._module import Function, Target, default_target
 from ._plan import (
     BufferRef,
     Copy,
@@ -39,10 +39,8 @@ def encode(plan: Plan, platform: str) -> dict[str, object]:
       UnsupportedError: The platform cannot run a module.
     """
     targets = {f: default_target(platform, f.module.options) for f in plan.functions}
-    images: dict[bytes, ModuleImage] = {}
-    for function, target in targets.items():
-        image = function.image(target)
-        images.setdefault(image.digest, image)
+    image_of = {f: f.image(target) for f, target in targets.items()}
+    images = {image.digest: image for image in image_of.values()}
     order = {digest: i for i, digest in enumerate(images)}
     stored = [_deflate(image.data) for image in images.values()]
 
@@ -57,8 +55,7 @@ def encode(plan: Plan, platform: str) -> dict[str, object]:
         offset += len(data)
     out.append(_u32(len(targets)))
     for function, target in targets.items():
-        index = order[function.image(target).digest]
-        out.append(_function(function, target, index))
+        out.append(_function(function, target, order[image_of[function].digest]))
     out.append(_u32(len(plan.commands)))
     functions = {f: i for i, f in enumerate(targets)}
     out += [_command(c, functions) for c in plan.commands]

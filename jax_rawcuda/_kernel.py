@@ -169,11 +169,10 @@ class Kernel:
     ) -> Any:
         contract = self._contract
         operands = [(p.name, named[p.name].shape) for p in roles.operands]
-        scalars = {p.name: named[p.name] for p in roles.parameters if p.name in named}
         given = {
-            n: _static_size(self.name, n, scalars[n])
+            n: _static_size(self.name, n, named[n])
             for n in roles.dimensions
-            if n in scalars
+            if n in named
         }
         sizes = contract.sizes(operands, given)
         public = [_abstract(named[p.name]) for p in roles.parameters if p.name in named]
@@ -206,9 +205,8 @@ def _static_size(owner: str, name: str, value: Any) -> int:
 
 def _abstract(value: Any) -> Any:
     """An array's type; a scalar as it is."""
-    if hasattr(value, "shape") and hasattr(value, "dtype") and value.shape != ():
-        return jax.ShapeDtypeStruct(value.shape, value.dtype)
-    if isinstance(value, jax.Array):
+    # A NumPy scalar has a shape too, but is a scalar here.
+    if isinstance(value, jax.Array) or getattr(value, "shape", ()) != ():
         return jax.ShapeDtypeStruct(value.shape, value.dtype)
     return value
 

@@ -1,0 +1,107 @@
+"""What `rc.kernel` refuses in a declaration, and in the arguments of a call."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jax_rawcuda as rc
+from jax_rawcuda import SignatureError, ValidationError
+
+SOURCE = """
+extern "C" __global__ void scale(const float* x,  // f32[n]
+                                 float* out,      // f32[n]
+                                 int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2 * x[i];
+}"""
+X = np.random.default_rng(5).standard_normal(37).astype(np.float32)
+
+
+def scale(**contract):
+    return rc.kernel(SOURCE, **{"shapes": "n -> n", "threads": "n", **contract})
+
+
+@pytest.mark.parametrize(
+    ("contract", "error", "text"),
+    [
+        (
+            {"in_out": "x"},
+            SignatureError,
+            r"^scale: in_out names 'x', which is no pointer that the kernel may "
+            r"write\. Choose from: out\.$",
+        ),
+        (
+            {"threads": None, "launch": lambda *_: 3},
+            ValidationError,
+            r"^scale: launch returned 3; it must return a LaunchConfig\.$",
+        ),
+        (
+            {"shapes": "n, n -> n"},
+            SignatureError,
+            r'^scale: shapes="n, n -> n" describes 2 operands; '
+            r"the kernel has 1 \(x\)\.$",
+        ),
+        (
+            {"shapes": "n -> n, n"},
+            SignatureError,
+            r"^scale: 2 results declared; the kernel writes 1 \(out\)\.",
+        ),
+    ],
+)
+def test_a_declaration_that_does_not_fit_the_kernel(contract, error, text):
+    with pytest.raises(error, match=text):
+        scale(**contract)(X)
+
+
+def test_a_result_without_a_dtype():
+    kernel = rc.kernel(
+        'extern "C" __global__ void k(void* out) {}', shapes=" -> 3", threads=3
+    )
+    with pytest.raises(
+        SignatureError,
+        match=r"^k: result 'out' is `void\*`, which has no array dtype\. Declare the "
+        r"results with out=\.$",
+    ):
+        kernel()
+
+
+def test_a_template_argument_without_a_spelling():
+    kernel = rc.kernel(
+        "template <typename T> __global__ void k(const T* x, T* out) {}",
+        shapes="n -> n",
+        threads="n",
+        template=[np.dtype("datetime64[s]")],
+    )
+    with pytest.raises(
+        ValidationError, match=r"^k: template argument .* has no C\+\+ spelling\."
+    ):
+        kernel(X)
+
+
+def test_a_traced_dimension():
+    with pytest.raises(
+        SignatureError,
+        match=r"^scale: scalar 'n' is traced, but it is a dimension of the shapes\. "
+        r"Leave it out",
+    ):
+        jax.jit(lambda x, n: scale()(x, n))(X, 37)
+
+
+@pytest.mark.parametrize("n", [37, np.int64(37), rc.KernelArg.i32(37)])
+def test_a_dimension_may_be_given(n):
+    np.testing.assert_array_equal(jax.jit(lambda x: scale()(x, n))(X), 2 * X)
+
+
+def test_a_dimension_that_no_operand_fixes():
+    kernel = rc.kernel(
+        """extern "C" __global__ void iota(int* out, int n) {
+          int i = blockIdx.x * blockDim.x + threadIdx.x;
+          if (i < n) out[i] = i;
+        }""",
+        shapes=" -> n",
+        threads="n",
+    )
+    np.testing.assert_array_equal(kernel(70), jnp.arange(70))
