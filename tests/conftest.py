@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import jax
 import pytest
 from hypothesis import settings
+
+# Children started with `python -c` must find the installed package, not the folder of
+# sources that tests run in: that one holds no compiled extension.
+os.environ["PYTHONSAFEPATH"] = "1"
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
