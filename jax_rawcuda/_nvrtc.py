@@ -216,6 +216,8 @@ def _run(
     all_options = [
         *options,
         "--ptxas-options=-v",
+        # NVRTC's own cache hands back code without ptxas's report; ours keeps both.
+        "--no-cache",
         *(f"--include-path={directory}" for directory in include_dirs),
     ]
     encoded = [option.encode() for option in all_options]
