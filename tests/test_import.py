@@ -7,11 +7,11 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = r"""
 import json, os, sys, time
-jax_cost = time.process_time()
 import jax
-jax_cost = time.process_time() - jax_cost
 environment = dict(os.environ)
 config = dict(jax.config.values)
 cost = time.process_time()
@@ -20,7 +20,6 @@ cost = time.process_time() - cost
 from jax._src import xla_bridge
 print(json.dumps({
     "cost": cost,
-    "jax_cost": jax_cost,
     "heavy": [n for n in ("llvmlite", "cuda", "clang", "IPython") if n in sys.modules],
     "environment": environment == dict(os.environ),
     "config": config == dict(jax.config.values),
@@ -47,9 +46,17 @@ def test_import(tmp_path):
     assert runs[0]["environment"]
     assert runs[0]["config"]
     assert not runs[0]["backends"]
-    # 60 ms where `import jax` takes 400 ms; the limit grows on slower machines.
-    best = min(runs, key=lambda r: r["cost"])
-    assert best["cost"] < max(0.06, 0.15 * best["jax_cost"]), best
+    # CPU time of the least disturbed run; the rooms load with the first name used.
+    assert min(r["cost"] for r in runs) < 0.06, runs
+
+
+def test_unknown_names_are_attribute_errors():
+    import jax_rawcuda as rc
+
+    with pytest.raises(AttributeError, match="jax_rawcuda.* no attribute 'kernal'"):
+        rc.kernal  # noqa: B018
+    with pytest.raises(ImportError, match="kernal"):
+        exec("from jax_rawcuda import kernal")
 
 
 def test_public_names():

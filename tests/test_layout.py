@@ -21,6 +21,7 @@ LAYERS = [
     {"_scalars", "_shapes", "_plan"},
     {"_session", "_encoding"},
     {"_primitive", "_op", "_kernel"},
+    {"_public"},
     {"__init__"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
