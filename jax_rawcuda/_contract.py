@@ -75,7 +75,11 @@ class Contract:
     def sizes(
         self, operands: Sequence[tuple[str, tuple[int, ...]]], given: Mapping[str, int]
     ) -> dict[str, int]:
-        """Solves the dimensions; a scalar decides only what no operand fixes."""
+        """Solves the dimensions; a scalar decides only what no operand fixes.
+
+        Raises:
+          ValidationError: The operands disagree with each other or with a scalar.
+        """
         if self.spec is None:
             return dict(given)
         if len(operands) != len(self.spec.inputs):
@@ -87,7 +91,15 @@ class Contract:
         axes = (axis for shape in self.spec.inputs for axis in shape)
         fixed = frozenset().union(*map(names_in, axes))
         known = {name: size for name, size in given.items() if name not in fixed}
-        return solve(self.spec, operands, owner=self.owner, known=known)
+        sizes = solve(self.spec, operands, owner=self.owner, known=known)
+        for name, size in given.items():
+            if sizes.get(name, size) != size:
+                raise ValidationError(
+                    f"{self.owner}: scalar '{name}' is {size}, but the operands make "
+                    f'{name}={sizes[name]} (shapes="{self.spec.text}"). Leave it out, '
+                    "or slice the operands."
+                )
+        return sizes
 
     def results(
         self,

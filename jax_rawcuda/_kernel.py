@@ -19,8 +19,9 @@ from ._launch import LaunchConfig
 from ._module import Function, Module, compile_nvrtc
 from ._nvrtc import NvrtcOptions
 from ._op import record
-from ._scalars import KernelArg
+from ._scalars import pack_scalar
 from ._session import Session
+from ._signature import Parameter
 
 TemplateArgument = np.dtype | type | int | bool | str
 
@@ -153,7 +154,7 @@ class Kernel:
         if self._function is not None:
             return self._function
         chosen: Any = self._template
-        if callable(chosen):
+        if callable(chosen) and not isinstance(chosen, type):  # a dtype is callable
             chosen = chosen(*map(_abstract, args), **scalars)
         if isinstance(chosen, str | int | np.dtype | type):
             chosen = (chosen,)
@@ -170,9 +171,9 @@ class Kernel:
         contract = self._contract
         operands = [(p.name, named[p.name].shape) for p in roles.operands]
         given = {
-            n: _static_size(self.name, n, named[n])
-            for n in roles.dimensions
-            if n in named
+            p.name: _static_size(self.name, p, named[p.name])
+            for p in roles.parameters
+            if p.name in roles.dimensions and p.name in named
         }
         sizes = contract.sizes(operands, given)
         public = [_abstract(named[p.name]) for p in roles.parameters if p.name in named]
@@ -191,16 +192,16 @@ class Kernel:
         return results[0] if len(results) == 1 else results
 
 
-def _static_size(owner: str, name: str, value: Any) -> int:
+def _static_size(owner: str, parameter: Parameter, value: Any) -> int:
     """A dimension that the caller gave as a scalar."""
     if is_tracer(value):
         raise SignatureError(
-            f"{owner}: scalar '{name}' is traced, but it is a dimension of the shapes. "
-            "Leave it out (the operands give it), or pass a Python int."
+            f"{owner}: scalar '{parameter.name}' is traced, but it is a dimension of "
+            "the shapes. Leave it out (the operands give it), or pass a Python int."
         )
-    if isinstance(value, KernelArg):
-        return int.from_bytes(value.data, sys.byteorder, signed=True)
-    return int(value)
+    data = pack_scalar(owner, parameter, value)
+    signed = "unsigned" not in parameter.type  # the compiler's spelling, no typedefs
+    return int.from_bytes(data, sys.byteorder, signed=signed)
 
 
 def _abstract(value: Any) -> Any:

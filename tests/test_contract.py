@@ -90,6 +90,40 @@ def test_a_traced_dimension():
         jax.jit(lambda x, n: scale()(x, n))(X, 37)
 
 
+@pytest.mark.parametrize(
+    ("n", "text"),
+    [
+        (4, r"scalar 'n' is 4, but the operands make n=37 \(shapes=\"n -> n\"\)\. "),
+        (rc.KernelArg.i32(38), r"scalar 'n' is 38, but .* n=37"),
+        (-1, r"scalar 'n' is -1, but .* n=37 .*Leave it out, or slice the operands\."),
+    ],
+)
+def test_a_dimension_that_disagrees_with_the_operands(n, text):
+    # A smaller n would leave the end of the result unwritten.
+    with pytest.raises(ValidationError, match="^scale: " + text):
+        jax.jit(lambda x: scale()(x, n))(X)
+
+
+@pytest.mark.parametrize("n", [37.5, "37", None, [37]])
+def test_a_dimension_that_is_no_integer(n):
+    with pytest.raises(rc.RawCudaError, match=r"^scale: scalar 'n'( is |=37\.5 is )"):
+        scale()(X, n)
+
+
+@pytest.mark.parametrize("template", [np.float32, jnp.float32, np.dtype("f4"), "float"])
+def test_a_template_argument_needs_no_list(template):
+    kernel = rc.kernel(
+        """template <typename T> __global__ void twice(const T* x, T* out, int n) {
+          int i = blockIdx.x * blockDim.x + threadIdx.x;
+          if (i < n) out[i] = x[i] + x[i];
+        }""",
+        shapes="n -> n",
+        threads="n",
+        template=template,
+    )
+    np.testing.assert_array_equal(kernel(X), 2 * X)
+
+
 @pytest.mark.parametrize("n", [37, np.int64(37), rc.KernelArg.i32(37)])
 def test_a_dimension_may_be_given(n):
     np.testing.assert_array_equal(jax.jit(lambda x: scale()(x, n))(X), 2 * X)
