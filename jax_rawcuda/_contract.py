@@ -68,6 +68,11 @@ class Contract:
         )
 
     @property
+    def is_declarative(self) -> bool:
+        """Whether no function of the user's takes part."""
+        return not any(map(callable, (self.out, self.launch, self.shared)))
+
+    @property
     def dimensions(self) -> frozenset[str]:
         """Names that the shapes use."""
         return frozenset() if self.spec is None else self.spec.names

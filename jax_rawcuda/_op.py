@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from ._errors import SignatureError
 from ._operands import check_dtype
-from ._recording import finish
+from ._recording import Recording, finish
 from ._refs import Ref, buffer_of
 from ._scope import close_session
 from ._session import Session, open_session
@@ -97,7 +97,7 @@ def _leaf_name(arguments: Sequence[str], path: tuple[Any, ...]) -> str:
 def record(
     op_name: str, body: Body, operands: Sequence[Any], *, names: Sequence[str]
 ) -> Any:
-    """Records `body` and binds its plan, or records it into the callers' session.
+    """Records `body` and runs its plan, or records it into the callers' session.
 
     Args:
       op_name: For messages.
@@ -106,34 +106,45 @@ def record(
       operands: Arrays, as the user gave them, or references of an open session.
       names: Of the operands, for messages.
     """
-    # Not on import: the primitive needs jax.extend, which is slow to load.
-    from . import _batching as _batching  # registers the rule for vmap
-    from ._primitive import bind
-
     outer = next((x for x in operands if isinstance(x, Ref)), None)
-    if outer is not None:
-        session = buffer_of(outer).session
-        refs = [
-            x if isinstance(x, Ref) else session.tensor(x, name=name)
-            for x, name in zip(operands, names, strict=True)
-        ]
-        return body(session, *refs)
+    if outer is None:
+        return run(*trace(op_name, body, operands, names=names))
+    session = buffer_of(outer).session
+    refs = [
+        x if isinstance(x, Ref) else session.tensor(x, name=name)
+        for x, name in zip(operands, names, strict=True)
+    ]
+    return body(session, *refs)
+
+
+def trace(
+    op_name: str, body: Body, operands: Sequence[Any], *, names: Sequence[str]
+) -> tuple[Recording, list[Any]]:
+    """Records `body` in a session of its own.
+
+    Returns:
+      The recording, and the arrays to run it on: the operands and what `body` added.
+    """
     session = open_session(op_name)
     try:
         refs = [
             session.tensor(x, name=name)
             for x, name in zip(operands, names, strict=True)
         ]
-        leaves, tree = jax.tree.flatten(body(session, *refs))
-        recording = finish(session, leaves)
+        recording = finish(session, body(session, *refs))
     finally:
         close_session(session)
     for buffer, _ in session.operands:
         # Only now: a kernel that wants another dtype has given the better message.
         check_dtype(f"{op_name}: operand '{buffer.name}'", buffer.dtype)
-    arrays = [
-        array if isinstance(array, jax.Array) else jnp.asarray(array)
-        for _, array in session.operands
-    ]
-    results = bind(recording.plan, arrays)
-    return tree.unflatten(recording.pick(results, arrays))
+    return recording, [array for _, array in session.operands]
+
+
+def run(recording: Recording, operands: Sequence[Any]) -> Any:
+    """Runs a recording on arrays and returns the op's results."""
+    # Not on import: the primitive needs jax.extend, which is slow to load.
+    from . import _batching as _batching  # registers the rule for vmap
+    from ._primitive import bind
+
+    arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in operands]
+    return recording.unpack(bind(recording.plan, arrays), arrays)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import jax
+
 from ._errors import SessionError, SignatureError, ValidationError
 from ._plan import (
     ArrayType,
@@ -26,32 +28,34 @@ _LEAST_WORKSPACE = 1  # byte; an empty result has no address to point to
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A plan, and where each leaf that the op returned comes from."""
+    """A plan, and where each leaf of what the op returned comes from."""
 
     plan: Plan
     leaves: tuple[BufferRef, ...]
+    tree: jax.tree_util.PyTreeDef
 
-    def pick(self, results: Sequence[Any], operands: Sequence[Any]) -> list[Any]:
-        """Selects the op's results; an operand returned unchanged is passed through."""
+    def unpack(self, results: Sequence[Any], operands: Sequence[Any]) -> Any:
+        """Builds what the op returns; an operand returned unchanged is passed on."""
         spaces = {Space.RESULT: results, Space.OPERAND: operands}
-        return [spaces[leaf.space][leaf.index] for leaf in self.leaves]
+        return self.tree.unflatten(spaces[x.space][x.index] for x in self.leaves)
 
 
-def finish(session: Session, leaves: Sequence[Any]) -> Recording:
+def finish(session: Session, returned: Any) -> Recording:
     """Closes the books: numbers the results and checks that they are written.
 
     Args:
       session: Still open.
-      leaves: What the op returned, flattened.
+      returned: What the op returned, a pytree of references.
 
     Raises:
       SignatureError: The op returned something else than references.
       SessionError: A reference of another session, or a part of an array.
       ValidationError: Nothing writes a result.
     """
-    returned = [_check_result(session, leaf) for leaf in leaves]
+    leaves, tree = jax.tree.flatten(returned)
+    buffers = [_check_result(session, leaf) for leaf in leaves]
     in_place = [b.in_place for b, _ in session.operands if b.in_place is not None]
-    visible = [b for b in returned if b.kind is BufferKind.RESULT]
+    visible = [b for b in buffers if b.kind is BufferKind.RESULT]
     # A shared buffer is a result even when nobody wants the new value.
     visible = list(dict.fromkeys([*visible, *map(buffer_of, in_place)]))
     hidden = [b for b in session.buffers if b not in visible]
@@ -72,9 +76,9 @@ def finish(session: Session, leaves: Sequence[Any]) -> Recording:
         BufferRef(Space.RESULT, number[b.index])
         if b.kind is BufferKind.RESULT
         else BufferRef(Space.OPERAND, b.index)
-        for b in returned
+        for b in buffers
     )
-    return Recording(plan, places)
+    return Recording(plan, places, tree)
 
 
 def _type(buffer: Buffer) -> ArrayType:

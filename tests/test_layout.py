@@ -19,7 +19,7 @@ LAYERS = [
     {"_source", "_headers", "_signature", "_nvrtc", "_cache", "cpu", "_registration"},
     {"_module"},
     {"_scalars", "_shapes", "_plan"},
-    {"_session", "_encoding"},
+    {"_session", "_encoding", "_call_key"},
     {"_primitive", "_op", "_kernel"},
     {"_public"},
     {"__init__"},
