@@ -8,12 +8,10 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ._binding import bind_arguments, check_count, check_threads
-from ._errors import SessionError, SignatureError, ValidationError
-from ._launch import LaunchConfig
-from ._module import Function, compile_nvrtc, load_cubin, load_ptx
+from ._commands import Commands
+from ._errors import SessionError, ValidationError
 from ._operands import check_dtype, check_operand
-from ._plan import ArrayType, Command, Copy, Fill, Launch, Synchronize
+from ._plan import ArrayType, Command
 from ._refs import (
     Buffer,
     BufferKind,
@@ -25,18 +23,15 @@ from ._refs import (
     TensorRef,
     buffer_of,
     is_whole,
-    offset_of,
-    place,
 )
-from ._runtime import RuntimeIdentity, runtime_identity
 from ._scalars import pack_value
-from ._scope import Scope, StreamRef, check_span
+from ._scope import StreamRef
 from ._spans import extents, positive_size
 
 MAX_ALIGNMENT = 256  # bytes; XLA chooses the addresses, nothing here can raise it
 
 
-class Session(Scope):
+class Session(Commands):
     """What an op records. Handed out by `rc.op`, valid until the op returns.
 
     Nothing here touches a device: methods append to a plan, which XLA runs later.
@@ -155,114 +150,17 @@ class Session(Scope):
         ref = self.tensor(constant, name=f"constant{len(self.operands)}")
         return ConstantBytes(buffer_of(ref), ref.shape, ref.dtype)
 
-    # Commands
-
-    def launch(self, function: Function, config: LaunchConfig, *args: Any) -> None:
-        """Launches a kernel.
-
-        Args:
-          function: From `Module.function`.
-          config: Geometry. An empty grid launches nothing.
-          *args: One per parameter: a reference (or None, a null pointer) for a
-            pointer, a Python or NumPy number for a value.
-
-        Raises:
-          SignatureError: The arguments do not match the kernel's parameters.
-          ValidationError: A value, a span or the geometry is out of range.
-        """
-        self._check_open()
-        if not isinstance(function, Function) or not isinstance(config, LaunchConfig):
-            raise SignatureError(
-                f"{self.op_name}: launch needs (function, LaunchConfig, *args), got "
-                f"({type(function).__name__}, {type(config).__name__}, ...)."
-            )
-        signature = function.signature
-        check_count(signature, len(args))
-        check_threads(function, config)
-        for ref in args:
-            if isinstance(ref, Ref):
-                self._check_use(ref)
-        arguments, written = bind_arguments(signature, args)
-        if config.is_empty:
-            return
-        for buffer in written:
-            buffer.written = True
-        self.commands.append(Launch(function, config, tuple(arguments)))
-
-    def copy_bytes(
-        self, destination: Ref, source: Ref, nbytes: int | None = None
-    ) -> None:
-        """Copies bytes on the device.
-
-        Args:
-          destination: Where to.
-          source: Where from.
-          nbytes: How many; by default all, and both must have the same size.
-        """
-        owner = f"{self.op_name}: copy_bytes"
-        self._check_writable(owner, destination)
-        self._check_use(source)
-        if nbytes is None and destination.byte_len != source.byte_len:
-            raise ValidationError(
-                f"{owner}: the destination has {destination.byte_len} bytes, the "
-                f"source {source.byte_len}. Slice one of them or give nbytes=."
-            )
-        size = source.byte_len
-        if nbytes is not None:
-            size = positive_size(owner, "nbytes", nbytes)
-        for what, ref in (("destination", destination), ("source", source)):
-            check_span(f"{owner}: the {what}", ref, size)
-        same = buffer_of(destination) is buffer_of(source)
-        if same and abs(offset_of(destination) - offset_of(source)) < size:
-            raise ValidationError(f"{owner}: source and destination overlap.")
-        if size and not buffer_of(source).written:
-            raise ValidationError(
-                f"{owner}: nothing has written the source "
-                f"'{buffer_of(source).name}' yet."
-            )
-        if size:
-            buffer_of(destination).written = True
-            self.commands.append(Copy(place(destination), place(source), size))
-
-    def fill_bytes(
-        self, destination: Ref, value: int, nbytes: int | None = None
-    ) -> None:
-        """Sets every byte of a span to `value`, 0 to 255."""
-        owner = f"{self.op_name}: fill_bytes"
-        self._check_writable(owner, destination)
-        size = destination.byte_len
-        if nbytes is not None:
-            size = positive_size(owner, "nbytes", nbytes)
-        check_span(f"{owner}: the destination", destination, size)
-        (byte,) = pack_value(f"{owner}: value", np.dtype(np.uint8), value)
-        self._fill(destination, size, bytes([byte]))
-
-    def synchronize(self) -> None:
-        """Makes the host wait, at run time, for everything recorded so far.
-
-        A program with this command cannot become part of a CUDA graph.
-        """
-        self._check_open()
-        self.commands.append(Synchronize())
-
     # Context
-
-    @property
-    def runtime_identity(self) -> RuntimeIdentity:
-        """The backend that JAX would use by default."""
-        self._check_open()
-        return runtime_identity()
 
     def stream(self) -> StreamRef:
         """The stream, opaque while recording."""
         self._check_open()
         return StreamRef(self)
 
-    compile_nvrtc = staticmethod(compile_nvrtc)
-    load_ptx = staticmethod(load_ptx)
-    load_cubin = staticmethod(load_cubin)
-
     # Inner parts
+
+    def _emit(self, command: Command) -> None:
+        self.commands.append(command)
 
     def _allocate(
         self,
@@ -284,12 +182,6 @@ class Session(Scope):
             self.copy_bytes(ref, constant)
         else:
             self._fill(ref, ref.byte_len, element[:4])
-
-    def _fill(self, ref: Ref, nbytes: int, pattern: bytes) -> None:
-        if nbytes:
-            buffer_of(ref).written = True
-            value = int.from_bytes(pattern, "little")
-            self.commands.append(Fill(place(ref), nbytes, len(pattern), value))
 
 
 def open_session(op_name: str) -> Session:
