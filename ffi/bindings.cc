@@ -116,11 +116,15 @@ std::shared_ptr<const HostKernel> ToHostKernel(nb::handle object,
   return kernel;
 }
 
-Result<std::shared_ptr<const HostKernel>> LoadHostKernel(std::string_view ptx,
+Result<std::shared_ptr<const HostKernel>> LoadHostKernel(const Image& image,
                                                          const FunctionInfo& function) {
   return WithPython<std::shared_ptr<const HostKernel>>([&] {
-    nb::object object =
-        GlobalPythonHooks().load_host_kernel(Bytes(ptx), function.lowered_name);
+    nb::dict values;
+    for (const VariableValue& variable : image.variables()) {
+      values[variable.symbol.c_str()] = Bytes(variable.bytes);
+    }
+    nb::object object = GlobalPythonHooks().load_host_kernel(
+        Bytes(image.bytes()), function.lowered_name, values);
     auto kernel = ToHostKernel(object, function);
     // The machine code belongs to the Python object. It stays for the process, since an
     // executable may be freed where waiting for the interpreter would deadlock.

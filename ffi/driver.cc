@@ -48,10 +48,12 @@ std::string Open(Driver& driver) {
   find("cuKernelGetFunction", driver.KernelGetFunction);
   find("cuKernelSetAttribute", driver.KernelSetAttribute);
   find("cuLaunchKernelEx", driver.LaunchKernelEx);
+  find("cuLibraryGetGlobal", driver.LibraryGetGlobal);
   find("cuLibraryGetKernel", driver.LibraryGetKernel);
   find("cuLibraryLoadData", driver.LibraryLoadData);
   find("cuLibraryUnload", driver.LibraryUnload);
   find("cuMemcpyDtoDAsync", driver.MemcpyDtoDAsync);
+  find("cuMemcpyHtoDAsync", driver.MemcpyHtoDAsync);
   find("cuMemsetD16Async", driver.MemsetD16Async);
   find("cuMemsetD32Async", driver.MemsetD32Async);
   find("cuMemsetD8Async", driver.MemsetD8Async);

@@ -24,10 +24,12 @@ struct Driver {
   decltype(&::cuKernelGetFunction) KernelGetFunction = nullptr;
   decltype(&::cuKernelSetAttribute) KernelSetAttribute = nullptr;
   decltype(&::cuLaunchKernelEx) LaunchKernelEx = nullptr;
+  decltype(&::cuLibraryGetGlobal) LibraryGetGlobal = nullptr;
   decltype(&::cuLibraryGetKernel) LibraryGetKernel = nullptr;
   decltype(&::cuLibraryLoadData) LibraryLoadData = nullptr;
   decltype(&::cuLibraryUnload) LibraryUnload = nullptr;
   decltype(&::cuMemcpyDtoDAsync) MemcpyDtoDAsync = nullptr;
+  decltype(&::cuMemcpyHtoDAsync) MemcpyHtoDAsync = nullptr;
   decltype(&::cuMemsetD16Async) MemsetD16Async = nullptr;
   decltype(&::cuMemsetD32Async) MemsetD32Async = nullptr;
   decltype(&::cuMemsetD8Async) MemsetD8Async = nullptr;

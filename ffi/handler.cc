@@ -158,7 +158,7 @@ ffi::ErrorOr<std::unique_ptr<CpuState>> InstantiateCpu(ffi::Dictionary attribute
     }
     ++GlobalCounters().load_host_kernel;
     Result<std::shared_ptr<const HostKernel>> kernel = GlobalHooks().load_host_kernel(
-        state->program.images[function.image]->bytes(), function);
+        *state->program.images[function.image], function);
     if (!kernel.ok()) return ffi::Unexpected(ToError(kernel.status()));
     state->kernels.push_back(std::move(kernel.value()));
   }
@@ -232,15 +232,15 @@ ffi::Error InitializeCuda(CUstream stream, int32_t ordinal, CudaState* state) {
   return ToError(state->replay.Initialize(stream, ordinal));
 }
 
-ffi::Error ExecuteCuda(CUstream stream, CudaState* state, ffi::RemainingArgs operands,
-                       ffi::RemainingRets results) {
+ffi::Error ExecuteCuda(CUstream stream, int32_t ordinal, CudaState* state,
+                       ffi::RemainingArgs operands, ffi::RemainingRets results) {
   char* buffers[kMaxBuffers];
   char** next = buffers;
   ffi::Error error =
       ForEachBuffer(state->replay.plan(), operands, results,
                     [&](void* data, size_t) { *next++ = static_cast<char*>(data); });
   if (error.failure()) return error;
-  return ToError(state->replay.Execute(stream, buffers));
+  return ToError(state->replay.Execute(stream, ordinal, buffers));
 }
 
 XLA_FFI_DEFINE_HANDLER(kInstantiateCuda, InstantiateCuda,
@@ -254,6 +254,7 @@ XLA_FFI_DEFINE_HANDLER(kInitializeCuda, InitializeCuda,
 auto BindExecuteCuda() {
   return ffi::Ffi::BindExecute()
       .Ctx<ffi::PlatformStream<CUstream>>()
+      .Ctx<ffi::DeviceOrdinal>()
       .Ctx<ffi::State<CudaState>>()
       .RemainingArgs()
       .RemainingRets();

@@ -14,7 +14,7 @@ namespace jax_rawcuda {
 
 // Compiles one kernel of PTX text for the host. It waits for the Python interpreter.
 using LoadHostKernelFn = Result<std::shared_ptr<const HostKernel>> (*)(
-    std::string_view ptx, const FunctionInfo& function);
+    const Image& image, const FunctionInfo& function);
 
 struct Hooks {
   InflateFn inflate;

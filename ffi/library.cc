@@ -38,18 +38,43 @@ struct Unload {
   }
 };
 
-// Takes no lock: a load may wait for the device, which may wait for a kernel that
-// another thread has yet to launch. Two threads may both load; the second library is
-// dropped.
-Result<std::shared_ptr<CUlib_st>> LoadLibrary(Image& image) {
-  if (auto library = image.library()) return library;
+Result<std::shared_ptr<CUlib_st>> LoadLibrary(const Image& image) {
   CUlibrary handle = nullptr;
   RETURN_IF_ERROR(
       Check(GetDriver().LibraryLoadData(&handle, image.bytes().c_str(), nullptr,
                                         nullptr, 0, nullptr, nullptr, 0),
             "cuLibraryLoadData"));
   ++GlobalCounters().library_load;
-  return image.Publish(std::shared_ptr<CUlib_st>(handle, Unload()));
+  return std::shared_ptr<CUlib_st>(handle, Unload());
+}
+
+Status WriteVariables(const std::string& who, const Image& image, CUlibrary library,
+                      CUstream stream) {
+  const Driver& driver = GetDriver();
+  for (const VariableValue& variable : image.variables()) {
+    const std::string name = who + ": variable '" + variable.symbol + "'";
+    CUdeviceptr address = 0;
+    size_t bytes = 0;
+    const CUresult found =
+        driver.LibraryGetGlobal(&address, &bytes, library, variable.symbol.c_str());
+    if (found == CUDA_ERROR_NOT_FOUND) {
+      return InvalidArgument(name + " is not in the image. Check the name.");
+    }
+    Status status = Check(found, "cuLibraryGetGlobal");
+    if (status.ok() && bytes != variable.bytes.size()) {
+      return InvalidArgument(name + " has " + Str(bytes) +
+                             " bytes in the image; its value has " +
+                             Str(variable.bytes.size()) + ". Give as many.");
+    }
+    if (status.ok()) {
+      status =
+          Check(driver.MemcpyHtoDAsync(address, variable.bytes.data(), bytes, stream),
+                "cuMemcpyHtoDAsync");
+    }
+    if (!status.ok()) return Internal(name + ": " + status.message() + ".");
+  }
+  if (image.variables().empty()) return Status();
+  return Check(driver.StreamSynchronize(stream), "cuStreamSynchronize");
 }
 
 Status DoesNotLoad(const Plan& plan, const FunctionInfo& function, const Image& image,
@@ -165,18 +190,27 @@ std::string KernelName(const Plan& plan, const FunctionInfo& function) {
 }
 
 Result<CUkernel> LoadKernel(const Plan& plan, const FunctionInfo& function,
-                            Image& image, const Device& device) {
+                            Image& image, const Device& device, CUstream stream) {
   if (plan.images[function.image].kind == ImageKind::kHostPtx) {
     return FailedPrecondition(KernelName(plan, function) +
                               ": compiled for the CPU, run on " + device.name +
                               ". Lower it for the cuda platform.");
   }
-  Result<std::shared_ptr<CUlib_st>> library = LoadLibrary(image);
-  if (!library.ok()) {
-    return DoesNotLoad(plan, function, image, device, library.status());
+  // No lock is held: a load may wait for the device, which may wait for a kernel that
+  // another thread has yet to launch. Two threads may both load; the second library is
+  // dropped.
+  std::shared_ptr<CUlib_st> library = image.library(device.handle);
+  if (library == nullptr) {
+    Result<std::shared_ptr<CUlib_st>> loaded = LoadLibrary(image);
+    if (!loaded.ok()) {
+      return DoesNotLoad(plan, function, image, device, loaded.status());
+    }
+    RETURN_IF_ERROR(WriteVariables(KernelName(plan, function), image,
+                                   loaded.value().get(), stream));
+    library = image.Publish(device.handle, std::move(loaded.value()));
   }
   CUkernel kernel = nullptr;
-  const CUresult found = GetDriver().LibraryGetKernel(&kernel, library.value().get(),
+  const CUresult found = GetDriver().LibraryGetKernel(&kernel, library.get(),
                                                       function.lowered_name.c_str());
   if (found == CUDA_ERROR_NOT_FOUND) {
     return InvalidArgument(KernelName(plan, function) + ": its image has no kernel '" +

@@ -25,9 +25,10 @@ Result<Device> QueryDevice();
 std::string KernelName(const Plan& plan, const FunctionInfo& function);
 
 // Loads the kernel and its image on the device of the current context, and checks its
-// parameters against the driver's.
+// parameters against the driver's. When the image is new there, gives its variables
+// their values, and waits on `stream` for that.
 Result<CUkernel> LoadKernel(const Plan& plan, const FunctionInfo& function,
-                            Image& image, const Device& device);
+                            Image& image, const Device& device, CUstream stream);
 
 // Checks a launch against the limits of the device, and raises those that the driver
 // wants to be asked for.

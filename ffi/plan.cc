@@ -13,6 +13,9 @@ namespace {
 
 constexpr uint32_t kMagic = 0x3143524A;  // "JRC1"
 
+constexpr uint8_t kHasVariables = 0x80;  // beside the kind of an image
+constexpr size_t kBlobBytes = 32 + 3 * 8;
+
 constexpr uint64_t kMaxParameterBytes = 32764;
 constexpr uint64_t kMaxBatchElements = std::numeric_limits<int32_t>::max();
 
@@ -110,27 +113,39 @@ class Decoder {
   }
 
   Status Images() {
-    const size_t count = reader_.Count(1 + 32 + 3 * 8);
+    const size_t count = reader_.Count(1 + kBlobBytes);
     for (size_t i = 0; i < count; ++i) {
-      ImageEntry image;
-      const uint8_t kind = reader_.U8();
-      const std::string_view digest = reader_.Raw(image.digest.size());
-      std::copy(digest.begin(), digest.end(), image.digest.begin());
-      image.offset = reader_.U64();
-      image.stored_size = reader_.U64();
-      image.raw_size = reader_.U64();
       const std::string name = "image " + Str(i);
+      const uint8_t tag = reader_.U8();
+      const uint8_t kind = tag & ~kHasVariables;
+      ImageEntry image{static_cast<ImageKind>(kind), ReadBlob(), {}};
+      if (tag & kHasVariables) image.variables = ReadBlob();
       RETURN_IF_ERROR(Readable(name));
       if (kind < 1 || kind > 3) return Malformed(name + " has kind " + Str(kind));
-      image.kind = static_cast<ImageKind>(kind);
-      if (image.offset > image_bytes_ ||
-          image.stored_size > image_bytes_ - image.offset) {
-        return Malformed(name + " ends after the " + Str(image_bytes_) +
-                         " image bytes");
+      RETURN_IF_ERROR(CheckBlob(image.code, name));
+      if (image.variables) {
+        RETURN_IF_ERROR(CheckBlob(*image.variables, name + "'s values"));
       }
       plan_.images.push_back(image);
     }
     return Readable("the list of images");
+  }
+
+  Blob ReadBlob() {
+    Blob blob{};
+    const std::string_view digest = reader_.Raw(blob.digest.size());
+    std::copy(digest.begin(), digest.end(), blob.digest.begin());
+    blob.offset = reader_.U64();
+    blob.stored_size = reader_.U64();
+    blob.raw_size = reader_.U64();
+    return blob;
+  }
+
+  Status CheckBlob(const Blob& blob, const std::string& name) const {
+    if (blob.offset <= image_bytes_ && blob.stored_size <= image_bytes_ - blob.offset) {
+      return Status();
+    }
+    return Malformed(name + " ends after the " + Str(image_bytes_) + " image bytes");
   }
 
   Status Functions() {

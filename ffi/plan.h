@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -21,13 +22,19 @@ constexpr size_t kMaxBatchAxes = 16;
 enum class ImageKind : uint8_t { kCubin = 1, kPtx = 2, kHostPtx = 3 };
 using Digest = std::array<uint8_t, 32>;
 
-// Where one module image sits in the `images` attribute.
-struct ImageEntry {
-  ImageKind kind;
-  Digest digest;  // SHA-256 of the raw image
+// Bytes in the `images` attribute.
+struct Blob {
+  Digest digest;  // SHA-256 of the raw bytes
   uint64_t offset;
   uint64_t stored_size;  // compressed bytes
   uint64_t raw_size;
+};
+
+// One module image.
+struct ImageEntry {
+  ImageKind kind;
+  Blob code;
+  std::optional<Blob> variables;  // values that its global variables get
 };
 
 struct ParameterInfo {

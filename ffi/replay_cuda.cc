@@ -50,10 +50,7 @@ class BatchCursor {
 }  // namespace
 
 CudaReplay::CudaReplay(Plan plan, Images images)
-    : plan_(std::move(plan)),
-      images_(std::move(images)),
-      debug_(IsDebugging()),
-      kernels_(plan_.functions.size()) {
+    : plan_(std::move(plan)), images_(std::move(images)), debug_(IsDebugging()) {
   for (const Command& command : plan_.commands) {
     steps_.push_back(std::visit([this](const auto& c) { return Prepare(c); }, command));
     needs_context_ |= !std::holds_alternative<Launch>(command);
@@ -66,7 +63,7 @@ CudaReplay::Slot CudaReplay::Locate(const BufferRef& ref) const {
 }
 
 CudaReplay::Step CudaReplay::Prepare(const Launch& launch) const {
-  PreparedLaunch step{&launch, &kernels_[launch.function], {}, {}, {}};
+  PreparedLaunch step{&launch, {}, {}, {}};
   for (const Argument& argument : launch.arguments) {
     step.slots.push_back(argument.is_pointer ? Locate(argument.pointer)
                                              : Slot{argument.scalar.data(), 0, 0});
@@ -108,15 +105,24 @@ CudaReplay::Step CudaReplay::Prepare(const Fill& fill) const {
                       fill.value};
 }
 
-bool CudaReplay::IsReady(int ordinal) const {
+const CudaReplay::Kernels* CudaReplay::Find(int ordinal) const {
   if (ordinal >= 0 && ordinal < kFastOrdinals) {
-    return ready_.load(std::memory_order_acquire) >> ordinal & 1;
+    return near_[ordinal].load(std::memory_order_acquire);
   }
   std::lock_guard<std::mutex> lock(mutex_);
-  return ready_far_.count(ordinal) != 0;
+  const auto found = kernels_.find(ordinal);
+  return found == kernels_.end() ? nullptr : &found->second;
 }
 
-// Several threads may load at once; all of them store the same handles.
+void CudaReplay::Publish(int ordinal, Kernels kernels) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const Kernels& kept = kernels_.try_emplace(ordinal, std::move(kernels)).first->second;
+  if (ordinal >= 0 && ordinal < kFastOrdinals) {
+    near_[ordinal].store(&kept, std::memory_order_release);
+  }
+}
+
+// Several threads may load at once; all of them find the same handles.
 Status CudaReplay::Load(CUstream stream, int ordinal) {
   if (!GetDriver().error.empty()) {
     return FailedPrecondition(plan_.op_name + ": " + GetDriver().error);
@@ -125,60 +131,55 @@ Status CudaReplay::Load(CUstream stream, int ordinal) {
   RETURN_IF_ERROR(scope.status());
   Result<Device> device = QueryDevice();
   if (!device.ok()) return device.status();
-  for (size_t i = 0; i < kernels_.size(); ++i) {
-    const FunctionInfo& function = plan_.functions[i];
+  Kernels kernels;
+  for (const FunctionInfo& function : plan_.functions) {
     Result<CUkernel> kernel =
-        LoadKernel(plan_, function, *images_[function.image], device.value());
+        LoadKernel(plan_, function, *images_[function.image], device.value(), stream);
     if (!kernel.ok()) return kernel.status();
-    kernels_[i].store(kernel.value(), std::memory_order_release);
+    kernels.push_back(kernel.value());
   }
   for (const Command& command : plan_.commands) {
     const auto* launch = std::get_if<Launch>(&command);
     if (launch == nullptr) continue;
-    RETURN_IF_ERROR(PrepareLaunch(plan_, *launch, kernels_[launch->function].load(),
-                                  device.value()));
+    RETURN_IF_ERROR(
+        PrepareLaunch(plan_, *launch, kernels[launch->function], device.value()));
   }
   ++GlobalCounters().initialize;
-  if (ordinal >= 0 && ordinal < kFastOrdinals) {
-    ready_.fetch_or(uint64_t{1} << ordinal, std::memory_order_release);
-  } else {
-    std::lock_guard<std::mutex> lock(mutex_);
-    ready_far_.insert(ordinal);
-  }
+  Publish(ordinal, std::move(kernels));
   return Status();
 }
 
-Status CudaReplay::Execute(CUstream stream, char** buffers) const {
-  if (!needs_context_) return RunBatch(stream, buffers);
+Status CudaReplay::Execute(CUstream stream, int ordinal, char** buffers) const {
+  const Kernels* kernels = Find(ordinal);
+  if (kernels == nullptr) {
+    return Internal(plan_.op_name + ": its kernels are not loaded on device " +
+                    Str(ordinal) + ".");
+  }
+  const Call call{stream, *kernels, buffers};
+  if (!needs_context_) return RunBatch(call);
   const ContextScope scope(stream);
   RETURN_IF_ERROR(scope.status());
-  return RunBatch(stream, buffers);
+  return RunBatch(call);
 }
 
-Status CudaReplay::RunBatch(CUstream stream, char** buffers) const {
-  if (plan_.batch_axes.empty()) return RunSteps(stream, buffers);
-  BatchCursor cursor(plan_, buffers);
+Status CudaReplay::RunBatch(const Call& call) const {
+  if (plan_.batch_axes.empty()) return RunSteps(call);
+  BatchCursor cursor(plan_, call.buffers);
   for (uint64_t i = 0; i < plan_.batch_elements; ++i) {
-    RETURN_IF_ERROR(RunSteps(stream, buffers));
+    RETURN_IF_ERROR(RunSteps(call));
     cursor.Advance();
   }
   return Status();
 }
 
-Status CudaReplay::RunSteps(CUstream stream, char** buffers) const {
+Status CudaReplay::RunSteps(const Call& call) const {
   for (const Step& step : steps_) {
-    RETURN_IF_ERROR(
-        std::visit([&](const auto& s) { return Run(s, stream, buffers); }, step));
+    RETURN_IF_ERROR(std::visit([&](const auto& s) { return Run(s, call); }, step));
   }
   return Status();
 }
 
-Status CudaReplay::Run(const PreparedLaunch& step, CUstream stream,
-                       char** buffers) const {
-  const CUkernel kernel = step.kernel->load(std::memory_order_acquire);
-  if (kernel == nullptr) {
-    return LaunchFailed(step, Internal("its kernel is not loaded"));
-  }
+Status CudaReplay::Run(const PreparedLaunch& step, const Call& call) const {
   void* pointers[kMaxArguments];
   void* arguments[kMaxArguments];
   for (size_t i = 0; i < step.slots.size(); ++i) {
@@ -186,54 +187,53 @@ Status CudaReplay::Run(const PreparedLaunch& step, CUstream stream,
     if (slot.scalar != nullptr) {
       arguments[i] = const_cast<void*>(slot.scalar);
     } else {
-      pointers[i] = buffers[slot.buffer] + slot.offset;
+      pointers[i] = call.buffers[slot.buffer] + slot.offset;
       arguments[i] = &pointers[i];
     }
   }
   CUlaunchConfig config = step.config;
-  config.hStream = stream;
+  config.hStream = call.stream;
   config.attrs = const_cast<CUlaunchAttribute*>(step.attributes);
   // The driver takes a context-free kernel here, and the context from the stream.
-  const CUresult result = GetDriver().LaunchKernelEx(
-      &config, reinterpret_cast<CUfunction>(kernel), arguments, nullptr);
+  const auto kernel = reinterpret_cast<CUfunction>(call.kernels[step.launch->function]);
+  const CUresult result =
+      GetDriver().LaunchKernelEx(&config, kernel, arguments, nullptr);
   if (result != CUDA_SUCCESS) {
     return LaunchFailed(step, Check(result, "cuLaunchKernelEx"));
   }
   if (!debug_) return Status();
   const FunctionInfo& function = plan_.functions[step.launch->function];
-  return WaitForDebugging(KernelName(plan_, function), stream);
+  return WaitForDebugging(KernelName(plan_, function), call.stream);
 }
 
-Status CudaReplay::Run(const PreparedCopy& step, CUstream stream,
-                       char** buffers) const {
+Status CudaReplay::Run(const PreparedCopy& step, const Call& call) const {
   if (step.bytes == 0) return Status();
   const auto place = [&](const Slot& slot) {
-    return reinterpret_cast<CUdeviceptr>(buffers[slot.buffer] + slot.offset);
+    return reinterpret_cast<CUdeviceptr>(call.buffers[slot.buffer] + slot.offset);
   };
   const CUresult result = GetDriver().MemcpyDtoDAsync(
-      place(step.destination), place(step.source), step.bytes, stream);
+      place(step.destination), place(step.source), step.bytes, call.stream);
   if (result == CUDA_SUCCESS) return Status();
   return Internal(plan_.op_name + ": " + Check(result, "cuMemcpyDtoDAsync").message() +
                   "; " + Str(step.bytes) + " bytes.");
 }
 
-Status CudaReplay::Run(const PreparedFill& step, CUstream stream,
-                       char** buffers) const {
+Status CudaReplay::Run(const PreparedFill& step, const Call& call) const {
   if (step.count == 0) return Status();
   const Driver& driver = GetDriver();
-  const auto to = reinterpret_cast<CUdeviceptr>(buffers[step.destination.buffer] +
+  const auto to = reinterpret_cast<CUdeviceptr>(call.buffers[step.destination.buffer] +
                                                 step.destination.offset);
   const CUresult result =
-      step.width == 4   ? driver.MemsetD32Async(to, step.value, step.count, stream)
-      : step.width == 2 ? driver.MemsetD16Async(to, step.value, step.count, stream)
-                        : driver.MemsetD8Async(to, step.value, step.count, stream);
+      step.width == 4   ? driver.MemsetD32Async(to, step.value, step.count, call.stream)
+      : step.width == 2 ? driver.MemsetD16Async(to, step.value, step.count, call.stream)
+                        : driver.MemsetD8Async(to, step.value, step.count, call.stream);
   if (result == CUDA_SUCCESS) return Status();
   return Internal(plan_.op_name + ": " + Check(result, "cuMemsetAsync").message() +
                   "; " + Str(step.count) + " values of " + Str(step.width) + " bytes.");
 }
 
-Status CudaReplay::Run(const Synchronize&, CUstream stream, char**) const {
-  const CUresult result = GetDriver().StreamSynchronize(stream);
+Status CudaReplay::Run(const Synchronize&, const Call& call) const {
+  const CUresult result = GetDriver().StreamSynchronize(call.stream);
   if (result == CUDA_SUCCESS) return Status();
   return Internal(plan_.op_name + ": " +
                   Check(result, "cuStreamSynchronize").message() +

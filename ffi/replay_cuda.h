@@ -3,8 +3,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <mutex>
-#include <set>
 #include <variant>
 #include <vector>
 
@@ -25,16 +25,17 @@ class CudaReplay {
   // Loads everything that Execute needs on the stream's device. Only the first call per
   // device does any work.
   Status Initialize(CUstream stream, int ordinal) {
-    if (IsReady(ordinal)) return Status();
+    if (Find(ordinal) != nullptr) return Status();
     return Load(stream, ordinal);
   }
 
   // Safe while the stream is captured: no allocation, no lock, and driver calls on
   // `stream` only. `buffers` holds the addresses of operands, then of results; they are
   // advanced from one batch element to the next in place.
-  Status Execute(CUstream stream, char** buffers) const;
+  Status Execute(CUstream stream, int ordinal, char** buffers) const;
 
  private:
+  using Kernels = std::vector<CUkernel>;  // one per function
   // Where to find one kernel argument: constant bytes, or a place in a buffer.
   struct Slot {
     const void* scalar;  // null for a pointer
@@ -44,7 +45,6 @@ class CudaReplay {
   // Everything about a launch that does not change from call to call.
   struct PreparedLaunch {
     const Launch* launch;
-    const std::atomic<CUkernel>* kernel;
     CUlaunchConfig config;
     CUlaunchAttribute attributes[3];
     std::vector<Slot> slots;
@@ -63,7 +63,16 @@ class CudaReplay {
 
   static constexpr int kFastOrdinals = 64;
 
-  bool IsReady(int ordinal) const;
+  // One call on one device.
+  struct Call {
+    CUstream stream;
+    const Kernels& kernels;
+    char** buffers;
+  };
+
+  // The kernels of a device; null before it is initialized.
+  const Kernels* Find(int ordinal) const;
+  void Publish(int ordinal, Kernels kernels);
   Status Load(CUstream stream, int ordinal);
 
   Slot Locate(const BufferRef& ref) const;
@@ -72,12 +81,12 @@ class CudaReplay {
   Step Prepare(const Fill& fill) const;
   Step Prepare(const Synchronize& synchronize) const { return synchronize; }
 
-  Status RunBatch(CUstream stream, char** buffers) const;
-  Status RunSteps(CUstream stream, char** buffers) const;
-  Status Run(const PreparedLaunch& step, CUstream stream, char** buffers) const;
-  Status Run(const PreparedCopy& step, CUstream stream, char** buffers) const;
-  Status Run(const PreparedFill& step, CUstream stream, char** buffers) const;
-  Status Run(const Synchronize& step, CUstream stream, char** buffers) const;
+  Status RunBatch(const Call& call) const;
+  Status RunSteps(const Call& call) const;
+  Status Run(const PreparedLaunch& step, const Call& call) const;
+  Status Run(const PreparedCopy& step, const Call& call) const;
+  Status Run(const PreparedFill& step, const Call& call) const;
+  Status Run(const Synchronize& step, const Call& call) const;
   Status LaunchFailed(const PreparedLaunch& step, const Status& cause) const;
   Status WaitForDebugging(const std::string& what, CUstream stream) const;
 
@@ -86,10 +95,9 @@ class CudaReplay {
   const bool debug_;
   bool needs_context_ = false;  // copies and fills take the current one
   std::vector<Step> steps_;
-  std::vector<std::atomic<CUkernel>> kernels_;  // one per function
-  std::atomic<uint64_t> ready_{0};              // one bit per ordinal
   mutable std::mutex mutex_;
-  std::set<int> ready_far_;  // ordinals without a bit
+  std::map<int, Kernels> kernels_;                        // by ordinal
+  std::atomic<const Kernels*> near_[kFastOrdinals] = {};  // the same, without the lock
 };
 
 }  // namespace jax_rawcuda

@@ -15,7 +15,7 @@ def handlers() -> dict[str, dict[str, dict[str, Any]]]:
 
 def set_hooks(
     inflate: Callable[[bytes, bytes], bytes],
-    load_host_kernel: Callable[[bytes, str], HostKernel],
+    load_host_kernel: Callable[[bytes, str, dict[str, bytes]], HostKernel],
 ) -> None:
     """Sets the functions that instantiation calls."""
 
@@ -27,6 +27,17 @@ def driver_status() -> str:
 
 def counters() -> dict[str, int]:
     """Returns how often the slow things happened."""
+
+class Program:
+    """A plan that runs at once."""
+
+    def run(self, stream: int, ordinal: int, buffers: list[int]) -> tuple[str, str]:
+        """Runs it on addresses. Returns what failed, or '', and a text."""
+
+def load_program(
+    platform: str, plan: bytes, images: bytes
+) -> Program | tuple[str, str]:
+    """Returns a Program, or what failed and a text."""
 
 def check_plan(plan: bytes, images: bytes) -> str:
     """Decodes a plan. Returns what is wrong with it, or ''."""

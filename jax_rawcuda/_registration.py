@@ -6,6 +6,7 @@ import hashlib
 import re
 import threading
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,13 +96,16 @@ def inflate(stored: bytes, digest: bytes) -> bytes:
     return raw
 
 
-def load_host_kernel(ptx: bytes, kernel: str) -> HostKernel:
+def load_host_kernel(
+    ptx: bytes, kernel: str, variables: Mapping[str, bytes]
+) -> HostKernel:
     """Compiles one kernel of a PTX text for the CPU.
 
     Args:
       ptx: The text, in UTF-8.
       kernel: The kernel's lowered name.
+      variables: First values of the module's variables, by symbol.
     """
     from jax_rawcuda.cpu import load_kernel
 
-    return load_kernel(ptx.decode(), kernel)
+    return load_kernel(ptx.decode(), kernel, variables)

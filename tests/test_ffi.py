@@ -352,7 +352,7 @@ def test_an_image_is_inflated_once_and_dropped_with_its_executables():
 
 
 def test_a_hook_that_raises_becomes_an_error(monkeypatch):
-    def refuse(ptx, kernel):
+    def refuse(ptx, kernel, variables):
         raise NotImplementedError(f"{kernel}: {ptx.decode()}")
 
     encoded = encode(

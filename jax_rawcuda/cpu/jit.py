@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import re
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from .. import _cache
 from .._errors import UnsupportedError
 from ._abi import ABI_VERSION
+from .memory import VariableMemory
+from .ptx import parse
 from .translate import KernelDescriptor, Translation, translate
 
 _OPTIMIZATION = 3
@@ -30,34 +32,49 @@ class HostKernel(KernelDescriptor):
     code: object = field(repr=False, compare=False)
 
 
-def load_kernel(ptx: str, kernel: str) -> HostKernel:
+def load_kernel(
+    ptx: str, kernel: str, variables: Mapping[str, bytes] | None = None
+) -> HostKernel:
     """Translates, compiles and links one kernel; the same text only once.
 
     Args:
       ptx: The module's PTX.
       kernel: The kernel's lowered name.
+      variables: First values of the module's variables, by symbol. Kernels that are
+        loaded with the same text and values share the variables.
 
     Raises:
       UnsupportedError: The kernel reaches something that the CPU route cannot run, or
         llvmlite is missing.
     """
-    key = (hashlib.sha256(ptx.encode()).hexdigest(), kernel)
+    values = dict(variables or {})
+    module = _cache.fingerprint(ptx, repr(sorted(values.items())))
+    key = module, kernel
     # llvmlite is not thread safe: one lock around all work with it.
     with _lock:
         if key not in _kernels:
             translation = translate(ptx, kernel)
-            _kernels[key] = _link(translation, kernel)
+            if translation.external and module not in _memories:
+                _memories[module] = VariableMemory(parse(ptx), values)
+            addresses = {
+                f"var.{name}": _memories[module].address(name)
+                for name in translation.external
+            }
+            _kernels[key] = _link(translation, kernel, addresses)
         return _kernels[key]
 
 
 _lock = threading.Lock()
-# Never dropped: compiled plans hold the addresses of the code.
+# Never dropped: compiled plans hold the addresses of code and variables.
 _kernels: dict[tuple[str, str], HostKernel] = {}
+_memories: dict[str, VariableMemory] = {}
 _numbers = itertools.count()  # LLVM never frees the name of a library
 _toolchain: _Toolchain | None = None
 
 
-def _link(translation: Translation, kernel: str) -> HostKernel:
+def _link(
+    translation: Translation, kernel: str, addresses: Mapping[str, int]
+) -> HostKernel:
     global _toolchain
     if _toolchain is None:
         _toolchain = _Toolchain()
@@ -69,7 +86,8 @@ def _link(translation: Translation, kernel: str) -> HostKernel:
     image = _cache.lookup(
         "host-object", key, lambda: _toolchain.compile(translation.ir)
     )
-    code = _toolchain.link(image, translation.regions, f"{kernel}.{next(_numbers)}")
+    name = f"{kernel}.{next(_numbers)}"
+    code = _toolchain.link(image, translation.regions, name, addresses)
     layout = {f.name: getattr(translation, f.name) for f in fields(KernelDescriptor)}
     regions = tuple(code[name] for name in translation.regions)
     return HostKernel(regions=regions, code=code, **layout)
@@ -127,12 +145,18 @@ class _Toolchain:
         image: bytes = machine.emit_object(module)
         return image
 
-    def link(self, image: bytes, exports: tuple[str, ...], name: str) -> Any:
+    def link(
+        self,
+        image: bytes,
+        exports: tuple[str, ...],
+        name: str,
+        addresses: Mapping[str, int],
+    ) -> Any:
         """Loads an object; returns a mapping from symbol to address."""
         builder = self._llvm.JITLibraryBuilder()
         builder.add_object_img(image)
         builder.add_current_process()
-        for symbol, address in self._symbols.items():
+        for symbol, address in {**self._symbols, **addresses}.items():
             builder.import_symbol(symbol, address)
         for symbol in exports:
             builder.export_symbol(symbol)

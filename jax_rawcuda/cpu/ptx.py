@@ -107,11 +107,12 @@ class Module:
                     for operand in statement.operands:
                         for leaf in leaves(operand):
                             if isinstance(leaf, Symbol):
-                                todo += self._functions_of(leaf.name, set())
+                                todo += self.functions_of(leaf.name)
         return list(found)
 
-    def _functions_of(self, name: str, seen: set[str]) -> list[str]:
+    def functions_of(self, name: str, seen: set[str] | None = None) -> list[str]:
         """Returns the function of that name, or those in a variable's initialiser."""
+        seen = set() if seen is None else seen
         if name in self.functions:
             return [name]
         variable = self.variables.get(name)
@@ -119,7 +120,7 @@ class Module:
             return []
         seen.add(name)
         names = re.findall(r"[A-Za-z_$%][\w$]*", variable.initializer)
-        return [found for inner in names for found in self._functions_of(inner, seen)]
+        return [found for inner in names for found in self.functions_of(inner, seen)]
 
 
 def parse(text: str) -> Module:

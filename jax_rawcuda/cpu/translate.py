@@ -70,10 +70,12 @@ class Translation(KernelDescriptor):
     Attributes:
       ir: The text of the module.
       regions: Names of the region functions in it.
+      external: The module's variables that it expects to find in memory.
     """
 
     ir: str
     regions: tuple[str, ...]
+    external: tuple[str, ...]
 
 
 def translate(ptx: str, kernel: str) -> Translation:
@@ -110,6 +112,7 @@ def translate(ptx: str, kernel: str) -> Translation:
     return Translation(
         ir=_module_text(state),
         regions=tuple(regions),
+        external=tuple(state.variables.external),
         syncs=tuple(s.point.descriptor() if s else _NO_SYNC for s in points),
         sync_texts=tuple(_describe(s) if s else "" for s in points),
         sites=tuple(state.sites),

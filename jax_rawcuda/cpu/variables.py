@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from .._errors import UnsupportedError
 from . import lexer
@@ -20,10 +20,12 @@ class Variables:
     Attributes:
       shared_bytes: Size of the static shared memory; dynamic memory follows it.
       definitions: LLVM IR of the global variables that are used.
+      external: Those among them that the module's kernels share.
     """
 
     def __init__(self, module: Module, reachable: Iterable[str]) -> None:
         self.definitions: list[str] = []
+        self.external: list[str] = []
         self.shared_bytes = 0
         self._module = module
         self._emitted: set[str] = set()
@@ -72,26 +74,60 @@ class Variables:
             )
         kind = f"i{8 * SIZES[variable.type]}"
         count = max(variable.count, 1)
-        value = "zeroinitializer"
-        if variable.initializer:
-            elements = [self._element(text) for text in _flat(variable.initializer)]
-            elements += ["0"] * (count - len(elements))
-            value = "[" + ", ".join(f"{kind} {element}" for element in elements) + "]"
+        symbol = f'@"var.{variable.name}"'
+        if not self._module.functions_of(variable.name):
+            self.external.append(variable.name)
+            access = "constant" if variable.space == "const" else "global"
+            return (
+                f"{symbol} = external {access} [{count} x {kind}], "
+                f"align {variable.align}"
+            )
+        # The addresses of device functions are known to this kernel's code only.
+        elements = [self._element(text) for text in _flat(variable.initializer)]
+        elements += ["0"] * (count - len(elements))
+        value = "[" + ", ".join(f"{kind} {element}" for element in elements) + "]"
         return (
-            f'@"var.{variable.name}" = internal global [{count} x {kind}] {value}, '
+            f"{symbol} = internal global [{count} x {kind}] {value}, "
             f"align {variable.align}"
         )
 
     def _element(self, text: str) -> str:
-        if (constant := lexer.parse_float(text)) is not None:
-            return str(constant.bits)
-        if (number := lexer.parse_integer(text)) is not None:
-            return str(number)
-        match = _SYMBOL.match(text)
-        if match is None:
-            raise UnsupportedError(f"initialiser `{text}` is not available on the CPU")
-        address = f"ptrtoint (ptr {self.pointer(match[1])} to i64)"
-        return f"add (i64 {address}, i64 {match[2]})" if match[2] else address
+        value = _parse_element(text)
+        if isinstance(value, int):
+            return str(value)
+        name, offset = value
+        address = f"ptrtoint (ptr {self.pointer(name)} to i64)"
+        return f"add (i64 {address}, i64 {offset})" if offset else address
+
+
+def initial_elements(
+    variable: Variable, address: Callable[[str], int]
+) -> Iterator[bytes]:
+    """Yields the bytes of each scalar that a variable's initialiser has.
+
+    Args:
+      variable: Of a module.
+      address: Of another variable, by name.
+    """
+    size = SIZES[variable.type]
+    for text in _flat(variable.initializer) if variable.initializer else ():
+        value = _parse_element(text)
+        if not isinstance(value, int):
+            name, offset = value
+            value = address(name) + offset
+        yield (value % (1 << 8 * size)).to_bytes(size, "little")
+
+
+def _parse_element(text: str) -> int | tuple[str, int]:
+    """Returns the bits of a number, or a symbol and an offset."""
+    if (constant := lexer.parse_float(text)) is not None:
+        return constant.bits
+    if (number := lexer.parse_integer(text)) is not None:
+        return number
+    match = _SYMBOL.match(text)
+    if match is None:
+        raise UnsupportedError(f"initialiser `{text}` is not available on the CPU")
+    return match[1], int(match[2] or 0)
 
 
 def device_symbol(name: str) -> str:
