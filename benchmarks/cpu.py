@@ -1,4 +1,4 @@
-"""CUDA kernels on the CPU against the same computation in jitted jnp, in one run.
+"""CUDA kernels on the CPU against jitted jnp and against g++ loops, in one run.
 
 The streaming kernels are the claim: they vectorise, and stay near XLA. The others are
 for information: nobody runs a tiled matmul on a CPU for speed.
@@ -6,11 +6,13 @@ for information: nobody runs a tiled matmul on a CPU for speed.
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from _loops import Loops
 from _timing import interleaved, machine, markdown
 
 import jax_rawcuda as rc
@@ -38,7 +40,8 @@ def heat_jnp(u):
 
 
 def cases():
-    """Yields (name, our function, its jnp counterpart, operands)."""
+    """Yields (name, our function, its jnp and C++ counterparts, operands)."""
+    loops = Loops()
     normal = np.random.default_rng(0).standard_normal
     x, y = (jnp.asarray(normal(COUNT, np.float32)) for _ in range(2))
 
@@ -64,9 +67,16 @@ def cases():
         "saxpy 1e7, an element per thread",
         lambda x, y: axpy(x, y, 2.5),
         axpy_jnp,
+        loops.axpy,
         (x, y),
     )
-    yield "saxpy 1e7, grid stride", lambda x, y: strided(x, y, 2.5), axpy_jnp, (x, y)
+    yield (
+        "saxpy 1e7, grid stride",
+        lambda x, y: strided(x, y, 2.5),
+        axpy_jnp,
+        loops.axpy,
+        (x, y),
+    )
 
     heat = kernel(
         "stencil.cu",
@@ -77,12 +87,18 @@ def cases():
         block=(64, 4, 1),
     )
     u = jnp.asarray(normal((256, 256, 256), np.float32))
-    yield "3-D stencil 256^3", lambda u: heat(u, 0.1), heat_jnp, (u,)
+    yield "3-D stencil 256^3", lambda u: heat(u, 0.1), heat_jnp, loops.heat, (u,)
 
     partials = kernel(
         "reduce.cu", "block_sum", shapes="n -> (n + 255)//256", threads="n", block=256
     )
-    yield "block reduction 1e7", lambda x: jnp.sum(partials(x)), jnp.sum, (x,)
+    yield (
+        "block reduction 1e7",
+        lambda x: jnp.sum(partials(x)),
+        jnp.sum,
+        loops.sum,
+        (x,),
+    )
 
     matmul = kernel(
         "matmul.cu",
@@ -92,7 +108,7 @@ def cases():
         block=(16, 16),
     )
     a, b = (jnp.asarray(normal((512, 512), np.float32)) for _ in range(2))
-    yield "tiled matmul 512^3", matmul, jnp.matmul, (a, b)
+    yield "tiled matmul 512^3", matmul, jnp.matmul, loops.matmul, (a, b)
 
     softmax = kernel(
         "rows.cu",
@@ -101,22 +117,28 @@ def cases():
         launch=lambda x: rc.LaunchConfig(grid=x.shape[0], block=128),
     )
     rows = jnp.asarray(normal((2048, 1024), np.float32))
-    yield "softmax 2048 x 1024", softmax, jax.nn.softmax, (rows,)
+    yield "softmax 2048 x 1024", softmax, jax.nn.softmax, loops.softmax, (rows,)
 
 
 def main():
     rows = []
-    for name, ours, theirs, operands in cases():
-        jitted = {"ours": jax.jit(ours), "jnp": jax.jit(theirs)}
-        got, want = (f(*operands) for f in jitted.values())
-        np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-2)
-        calls = {key: lambda f=f, o=operands: f(*o) for key, f in jitted.items()}
-        times = interleaved(calls)
-        ratio = times["ours"] / times["jnp"]
-        texts = [f"{1e3 * times[key]:.1f}" for key in ("ours", "jnp")]
-        rows.append([name, *texts, f"{ratio:.2f}"])
+    for name, ours, theirs, loop, operands in cases():
+        arrays = [np.asarray(x) for x in operands]
+        functions = {
+            "ours": functools.partial(jax.jit(ours), *operands),
+            "jnp": functools.partial(jax.jit(theirs), *operands),
+            "g++": functools.partial(loop, *arrays),
+        }
+        got, *others = (f() for f in functions.values())
+        for other in others:
+            np.testing.assert_allclose(got, other, rtol=1e-3, atol=1e-2)
+        times = interleaved(functions)
+        texts = [f"{1e3 * t:.1f}" for t in times.values()]
+        ratios = [f"{times['ours'] / times[key]:.2f}" for key in ("jnp", "g++")]
+        rows.append([name, *texts, *ratios])
+    header = ["ours, ms", "jnp, ms", "g++, ms", "ours / jnp", "ours / g++"]
     print(machine(), "\n")
-    print(markdown(["CPU, medians", "ours, ms", "jnp, ms", "ours / jnp"], rows))
+    print(markdown(["CPU, medians", *header], rows))
 
 
 if __name__ == "__main__":
