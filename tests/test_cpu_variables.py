@@ -79,6 +79,7 @@ def test_tables_of_functions():
     }""",
         shapes="8 -> 8",
         threads=8,
+        block=8,
     )
     x = np.random.default_rng(1).integers(-9, 9, 8).astype(np.float32)
     first = np.where(np.arange(8) % 2, -x, 2 * x)
