@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import jax
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -33,6 +34,17 @@ def pytest_collection_modifyitems(items):
             if item.get_closest_marker(mark) and found < count:
                 reason = f"needs {count} CUDA devices, found {found}"
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def device(request):
+    """Each platform's first device: what runs on the CPU must run on a GPU alike."""
+    return jax.devices(request.param)[0]
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20111112)
 
 
 # The same examples on every run: a check of a commit must not depend on luck.

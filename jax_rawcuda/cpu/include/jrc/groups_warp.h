@@ -133,16 +133,47 @@ struct coalesced_group {
 };
 __JRC_FN coalesced_group coalesced_threads() { return {__activemask()}; }
 
+// Any of the groups of a block, when its kind is known at run time only.
+class thread_group {
+ public:
+  __JRC_FN thread_group(const thread_block&) : __jrc_size(__jrc_block_size()) {}
+  __JRC_FN thread_group(const coalesced_group& group)
+      : __jrc_size(group.size()), __jrc_lanes(group.__jrc_members) {}
+  __JRC_FN thread_group(const __jrc_tile& tile)
+      : __jrc_size(tile.size()), __jrc_lanes(tile.__jrc_mask()) {}
+
+  __JRC_FN void sync() const {
+    if (__jrc_lanes == 0)
+      __syncthreads();
+    else
+      __syncwarp(__jrc_lanes);
+  }
+  __JRC_FN unsigned int size() const { return __jrc_size; }
+  __JRC_FN unsigned int num_threads() const { return __jrc_size; }
+  __JRC_FN unsigned int thread_rank() const {
+    return __jrc_lanes == 0 ? __jrc_block_rank()
+                            : __popc(__jrc_lanes & __jrc_lanes_below());
+  }
+
+ private:
+  unsigned int __jrc_size;
+  unsigned int __jrc_lanes = 0;  // of the warp; 0: the whole block
+};
+
 template <unsigned int Size, class Parent>
 __JRC_FN thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
   return {};
 }
-struct thread_group : __jrc_tile {
-  __JRC_FN thread_group(unsigned int size) : __jrc_tile{size} {}
-};
 template <class Parent>
 __JRC_FN thread_group tiled_partition(const Parent&, unsigned int size) {
-  return thread_group(size);
+  return __jrc_tile{size};
+}
+__JRC_FN coalesced_group tiled_partition(const coalesced_group& group,
+                                         unsigned int size) {
+  unsigned int rank = group.thread_rank() / size, members = 0;
+  for (unsigned int i = rank * size; i < min((rank + 1) * size, group.size()); ++i)
+    members |= 1u << group.__jrc_lane_of(i);
+  return {members, rank, (group.size() + size - 1) / size};
 }
 template <class Group>
 __JRC_FN coalesced_group labeled_partition(const Group& group, int label) {

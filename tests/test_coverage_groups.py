@@ -1,0 +1,143 @@
+"""Cooperative groups: tiles, coalesced threads, partitions, collectives, grids."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from _coverage import launch
+
+FILE = "groups.cu"
+BLOCK, BLOCKS = 128, 3
+N = BLOCK * BLOCKS
+
+
+@pytest.fixture
+def x(rng):
+    return rng.integers(0, 10, N).astype(np.int32)
+
+
+def run(device, name, *arguments, out, grid=BLOCKS, block=BLOCK, **config):
+    results = [(n, np.dtype(d)) for n, d in out]
+    return launch(
+        device, FILE, name, *arguments, out=results, grid=grid, block=block, **config
+    )
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8, 16, 32])
+def test_tiles_of_every_size(device, x, size):
+    sums, places = run(device, "tile_sum", x, out=[(N, "i4")] * 2, template=(size,))
+    want = np.repeat(x.reshape(-1, size).sum(1), size)
+    np.testing.assert_array_equal(sums, want)
+    rank = np.arange(N) % BLOCK
+    want = rank // size * 10000 + BLOCK // size * 100 + rank % size
+    np.testing.assert_array_equal(places, want)
+
+
+def test_votes_and_shuffles_of_a_tile_in_a_tile(device, x):
+    x %= 4
+    found = run(
+        device, "nested_tiles", x,
+        out=[(N, d) for d in ("i4", "i4", "u4", "u4", "i4", "i4")],
+    )  # fmt: skip
+    tiles = x.reshape(-1, 8)
+    lanes = np.arange(8)
+    bits = 1 << lanes
+
+    def spread(values):
+        return np.repeat(values, 8)
+
+    np.testing.assert_array_equal(found[0], spread((tiles == 3).any(1)))
+    np.testing.assert_array_equal(found[1], spread((tiles > 0).all(1)))
+    np.testing.assert_array_equal(found[2], spread(((tiles & 1) * bits).sum(1)))
+    same = (tiles[:, :, None] == tiles[:, None, :]) * bits
+    np.testing.assert_array_equal(found[3], same.sum(2).ravel())
+    np.testing.assert_array_equal(found[4], tiles[:, np.maximum(lanes - 1, 0)].ravel())
+    down = np.where(lanes + 3 < 8, lanes + 3, lanes)
+    np.testing.assert_array_equal(found[5], tiles[:, down].ravel())
+
+
+def test_coalesced_threads_share_an_atomic(device, x):
+    count, found = run(
+        device, "append_odd", x, np.zeros(1, np.int32), np.full(N, -1, np.int32),
+        out=[], in_out=("count", "found"),
+    )  # fmt: skip
+    odd = np.sort(x[x % 2 == 1])
+    assert count[0] == odd.size
+    np.testing.assert_array_equal(np.sort(found[: odd.size]), odd)
+    assert (found[odd.size :] == -1).all()
+
+
+def test_labelled_and_binary_partitions(device, x):
+    labelled, binary = run(device, "partitions", x, out=[(N, "i4")] * 2)
+    warps = x.reshape(-1, 32)
+    label = warps % 3
+    want = [
+        [w[k == k[i]].sum() for i in range(32)]
+        for w, k in zip(warps, label, strict=True)
+    ]
+    np.testing.assert_array_equal(labelled, np.ravel(want))
+    above = warps > 4
+    want = [
+        [(a == a[i]).sum() * 100 + (a[:i] == a[i]).sum() for i in range(32)]
+        for a in above
+    ]
+    np.testing.assert_array_equal(binary, np.ravel(want))
+
+
+def test_reductions_of_a_tile(device, rng):
+    x = rng.integers(-(2**20), 2**20, N).astype(np.int32)
+    found = run(device, "reductions", x, out=[(N, "i4")] * 5)
+    tiles = x.reshape(-1, 16)
+    operations = (np.add, np.minimum, np.maximum, np.bitwise_and, np.bitwise_xor)
+    for got, operation in zip(found, operations, strict=True):
+        want = np.repeat(operation.reduce(tiles, 1), 16)
+        np.testing.assert_array_equal(got, want, err_msg=operation.__name__)
+
+
+def test_reductions_of_floating_point_numbers(device, rng):
+    x = rng.uniform(0.5, 1.5, N).astype(np.float32)
+    total, product = run(device, "reduce_floats", x, out=[(N, "f4"), (N, "f8")])
+    warps = x.astype(np.float64).reshape(-1, 32)
+    np.testing.assert_allclose(total, np.repeat(warps.sum(1), 32), rtol=1e-5)
+    np.testing.assert_allclose(product, np.repeat(warps.prod(1), 32), rtol=1e-13)
+
+
+def test_scans_of_a_tile(device, x):
+    inclusive, exclusive, most = run(device, "scans", x, out=[(N, "i4")] * 3)
+    warps = x.reshape(-1, 32)
+    np.testing.assert_array_equal(inclusive, np.cumsum(warps, 1).ravel())
+    np.testing.assert_array_equal(exclusive, (np.cumsum(warps, 1) - warps).ravel())
+    np.testing.assert_array_equal(most, np.maximum.accumulate(warps, 1).ravel())
+
+
+@pytest.mark.parametrize("n", [1, 33, 100])
+def test_memcpy_async_of_a_block(device, rng, n):
+    x = rng.standard_normal((BLOCKS, n, 4)).astype(np.float32)
+    got = run(
+        device, "copied_rows", x, n, out=[(x.shape, "f4")], shared_mem_bytes=16 * n
+    )
+    np.testing.assert_array_equal(got, x[:, ::-1])
+
+
+def test_arriving_at_a_block_barrier_and_waiting_later(device, x):
+    got = run(device, "split_barrier", x, out=[(N, "i4")])
+    rows = x.reshape(BLOCKS, BLOCK)
+    np.testing.assert_array_equal(got, (rows * 1000 + rows[:, ::-1]).ravel())
+
+
+@pytest.mark.parametrize("width", [2, 8, 32])
+def test_groups_of_a_size_known_at_run_time(device, x, width):
+    got = run(device, "dynamic_group", x, width, out=[(2 * BLOCKS, "i4")])
+    rows = x.reshape(BLOCKS, BLOCK)
+    want = np.stack([rows.sum(1), rows[:, :width].sum(1)], 1)
+    np.testing.assert_array_equal(got, want.ravel())
+
+
+def test_grid_sync_of_a_cooperative_launch(device, rng):
+    x = rng.uniform(0.5, 1.5, N).astype(np.float32)
+    partial, y = run(
+        device, "grid_normalise", x, out=[(BLOCKS, "f4"), (N, "f4")], cooperative=True
+    )
+    total = x.astype(np.float64).sum()
+    np.testing.assert_allclose(partial, np.full(BLOCKS, total), rtol=1e-5)
+    np.testing.assert_allclose(y, x / total, rtol=1e-5)
