@@ -10,11 +10,13 @@ from typing import Literal, Protocol
 
 from . import _nvrtc
 from ._device import FunctionAttributes
-from ._diagnostics import unknown_kernel
+from ._diagnostics import unknown_kernel, unknown_variable
 from ._entries import Kernel, list_kernels, matching
 from ._errors import SignatureError, ValidationError
+from ._globals import Values, VariableType, read_type, symbols_of
+from ._image import ptx_variables
 from ._nvrtc import NvrtcResult
-from ._program import Program
+from ._program import Names, Program
 from ._signature import KernelSignature, make_signature
 from ._target import COMMON_ARCH, Target, source_arch
 
@@ -30,12 +32,14 @@ class ModuleImage:
       kind: What they are.
       digest: SHA-256 of `data`.
       lowered_names: (kernel's name, symbol in the image) pairs.
+      variables: (symbol, bytes) pairs: the values that variables get at first.
     """
 
     data: bytes
     kind: Literal["cubin", "ptx", "host_ptx"]
     digest: bytes
     lowered_names: tuple[tuple[str, str], ...]
+    variables: tuple[tuple[str, bytes], ...] = ()
 
     @classmethod
     def of(
@@ -43,9 +47,11 @@ class ModuleImage:
         data: bytes,
         kind: Literal["cubin", "ptx", "host_ptx"],
         names: Sequence[tuple[str, str]],
+        variables: tuple[tuple[str, bytes], ...] = (),
     ) -> ModuleImage:
         """Makes an image and its digest."""
-        return cls(data, kind, hashlib.sha256(data).digest(), tuple(names))
+        digest = hashlib.sha256(data).digest()
+        return cls(data, kind, digest, tuple(names), variables)
 
 
 class Code(Protocol):
@@ -63,8 +69,11 @@ class Code(Protocol):
     def signature(self, name: str) -> KernelSignature:
         """Returns a kernel's parameters."""
 
-    def image(self, name: str, target: Target) -> ModuleImage:
-        """Returns an image with the kernel in it."""
+    def image(self, name: str, target: Target, values: Values = ()) -> ModuleImage:
+        """Returns an image with the kernel in it, and values for its variables."""
+
+    def variable(self, name: str) -> VariableType:
+        """Returns what a variable holds; raises unless its value can be set."""
 
     def symbol(self, name: str, target: Target) -> str:
         """Returns the kernel's symbol in that image."""
@@ -79,7 +88,7 @@ class SourceCode:
     def __init__(self, program: Program) -> None:
         self.name = program.name
         self._program = program
-        self._results: dict[tuple[str, tuple[str, ...]], NvrtcResult] = {}
+        self._results: dict[tuple[str, Names, Names], NvrtcResult] = {}
         self._kernels: dict[tuple[str, tuple[str, ...]], list[Kernel]] = {}
         self._instances: dict[str, tuple[str, ...]] = {}
 
@@ -116,18 +125,30 @@ class SourceCode:
         names = declaration.parameters if declaration else ()
         return make_signature(name, kernel.types, kernel.entry.parameters, names)
 
-    def image(self, name: str, target: Target) -> ModuleImage:
+    def image(self, name: str, target: Target, values: Values = ()) -> ModuleImage:
         """Compiles for `target`; on the CPU with clang."""
         compiler = self._compiler(target)
         instances = self._instance(name, compiler)
         kernels = self._list(compiler, instances)
         names = [(kernel.name, kernel.entry.symbol) for kernel in kernels]
-        result = self._result(compiler, instances)
+        result = self._result(compiler, instances, values)
+        variables = symbols_of(values, ptx_variables(result.ptx) if values else ())
         if target.platform == "cpu":
-            return ModuleImage.of(result.ptx.encode(), "host_ptx", names)
+            return ModuleImage.of(result.ptx.encode(), "host_ptx", names, variables)
         if target.arch.startswith("compute_"):
-            return ModuleImage.of(result.ptx.encode(), "ptx", names)
-        return ModuleImage.of(result.cubin, "cubin", names)
+            return ModuleImage.of(result.ptx.encode(), "ptx", names, variables)
+        return ModuleImage.of(result.cubin, "cubin", names, variables)
+
+    def variable(self, name: str) -> VariableType:
+        """Returns what the compiler says; it compiles for that."""
+        compiler = self._reader()
+        result = self._program.probe_variable(compiler, name)
+        if result is None:
+            known = ptx_variables(self._result(compiler, ()).ptx)
+            names = [variable.name for variable in known]
+            raise ValidationError(unknown_variable(self.name, name, names))
+        found = {v.name: v for v in ptx_variables(result.ptx)}
+        return read_type(self.name, name, dict(result.types)[name], found.get(name))
 
     def symbol(self, name: str, target: Target) -> str:
         """Returns the mangled name."""
@@ -161,11 +182,15 @@ class SourceCode:
             )
         return "host" if frontend == "clang" else COMMON_ARCH
 
-    def _result(self, compiler: str, instances: tuple[str, ...]) -> NvrtcResult:
-        key = compiler, instances
+    def _result(
+        self, compiler: str, instances: tuple[str, ...], values: Values = ()
+    ) -> NvrtcResult:
+        # NVRTC leaves every variable's value to the host.
+        free = tuple(name for name, _ in values) if compiler == "host" else ()
+        key = compiler, instances, free
         if key not in self._results:
             if compiler == "host":
-                self._results[key] = self._program.compile_for_host(instances)
+                self._results[key] = self._program.compile_for_host(instances, free)
             else:
                 self._results[key] = self._program.compile(compiler, instances)
         return self._results[key]

@@ -99,13 +99,24 @@ def failure(
 
 def unknown_kernel(subject: str, name: str, known: Iterable[str]) -> str:
     """Writes the message for a kernel that the source does not have."""
+    return _unknown("kernel", subject, name, known)
+
+
+def unknown_variable(subject: str, name: str, known: Iterable[str]) -> str:
+    """Writes the message for a variable that the source does not have."""
+    return _unknown("variable", subject, name, known)
+
+
+def _unknown(what: str, subject: str, name: str, known: Iterable[str]) -> str:
     known = sorted(set(known))
     base = name.split("<")[0]
-    near = [kernel for kernel in known if kernel.split("::")[-1] == base]
+    near = [other for other in known if other.split("::")[-1] == base]
+    last = {other.split("::")[-1]: other for other in known}
+    near += [last[short] for short in difflib.get_close_matches(base, last, n=3)]
     near += difflib.get_close_matches(base, known, n=3)
     question = " or ".join(map(repr, dict.fromkeys(near)))
     return (
-        f"{subject}: no kernel {name!r}."
+        f"{subject}: no {what} {name!r}."
         + (f" Did you mean {question}?" if near else "")
-        + f" Kernels in the source: {', '.join(known) or 'none'}."
+        + f" {what.title()}s in the source: {', '.join(known) or 'none'}."
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ._module import Function, Target, default_target
+from ._module import Function, ModuleImage, Target, default_target
 from ._plan import (
     BufferRef,
     Copy,
@@ -25,6 +25,7 @@ from ._plan import (
 ABI = 1
 _MAGIC = b"JRC1"
 _KINDS = {"cubin": 1, "ptx": 2, "host_ptx": 3}
+_HAS_VARIABLES = 0x80  # beside the kind
 
 
 def encode(plan: Plan, platform: str) -> dict[str, object]:
@@ -40,33 +41,62 @@ def encode(plan: Plan, platform: str) -> dict[str, object]:
     """
     targets = {f: default_target(platform, f.module.options) for f in plan.functions}
     image_of = {f: f.image(target) for f, target in targets.items()}
-    images = {image.digest: image for image in image_of.values()}
-    order = {digest: i for i, digest in enumerate(images)}
-    stored = [_deflate(image.data) for image in images.values()]
+    images = {_image_key(image): image for image in image_of.values()}
+    order = {key: i for i, key in enumerate(images)}
+    blobs = _Blobs()
 
     out = [_MAGIC, _string(plan.op_name), _sizes(t.nbytes for t in plan.operands)]
     out.append(_sizes([*(t.nbytes for t in plan.results), *plan.workspaces]))
     out.append(_batch_axes(plan))
     out.append(_u32(len(images)))
-    offset = 0
-    for image, data in zip(images.values(), stored, strict=True):
-        out.append(struct.pack("<B", _KINDS[image.kind]) + image.digest)
-        out.append(struct.pack("<QQQ", offset, len(data), len(image.data)))
-        offset += len(data)
+    out += [_image(image, blobs) for image in images.values()]
     out.append(_u32(len(targets)))
     for function, target in targets.items():
-        out.append(_function(function, target, order[image_of[function].digest]))
+        image = order[_image_key(image_of[function])]
+        out.append(_function(function, target, image))
     out.append(_u32(len(plan.commands)))
     functions = {f: i for i, f in enumerate(targets)}
     out += [_command(c, functions) for c in plan.commands]
 
-    text, blob = b"".join(out), b"".join(stored)
+    text, blob = b"".join(out), blobs.data
     return {
         "abi": np.int64(ABI),
         "plan": text,
         "images": blob,
         "digest": hashlib.sha256(text + blob).hexdigest(),
     }
+
+
+class _Blobs:
+    """The attribute `images`: compressed bytes, each once."""
+
+    def __init__(self) -> None:
+        self.data = b""
+        self._places: dict[bytes, bytes] = {}
+
+    def add(self, raw: bytes, digest: bytes) -> bytes:
+        """Returns the record that says where `raw` is."""
+        if digest not in self._places:
+            stored = _deflate(raw)
+            place = struct.pack("<QQQ", len(self.data), len(stored), len(raw))
+            self._places[digest] = digest + place
+            self.data += stored
+        return self._places[digest]
+
+
+def _image_key(image: ModuleImage) -> tuple[bytes, tuple[tuple[str, bytes], ...]]:
+    return image.digest, image.variables
+
+
+def _image(image: ModuleImage, blobs: _Blobs) -> bytes:
+    kind = _KINDS[image.kind]
+    if not image.variables:
+        return struct.pack("<B", kind) + blobs.add(image.data, image.digest)
+    pairs = [_string(symbol) + _string(data) for symbol, data in image.variables]
+    values = _u32(len(pairs)) + b"".join(pairs)
+    record = blobs.add(values, hashlib.sha256(values).digest())
+    head = struct.pack("<B", kind | _HAS_VARIABLES)
+    return head + blobs.add(image.data, image.digest) + record
 
 
 @functools.lru_cache(maxsize=64)

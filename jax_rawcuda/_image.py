@@ -1,4 +1,4 @@
-"""Reads what PTX text and cubins say about their kernels."""
+"""Reads what PTX text and cubins say about their kernels and variables."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import struct
 from collections.abc import Iterator
 
+from ._demangle import demangle
 from ._errors import ValidationError
 
 
@@ -45,6 +46,28 @@ class Entry:
     local_bytes: int | None = None
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class ImageVariable:
+    """A `__constant__` or `__device__` variable of an image.
+
+    Attributes:
+      symbol: Its name in the image.
+      name: Its name in C++, without the namespaces that hide it from other files.
+      size: In bytes.
+    """
+
+    symbol: str
+    name: str
+    size: int
+
+    @classmethod
+    def of(cls, symbol: str, size: int) -> ImageVariable:
+        """Names a variable."""
+        return cls(symbol, _HIDING.sub("", demangle(symbol)), size)
+
+
+_HIDING = re.compile(r"_INTERNAL_\w+::|_GLOBAL__N_\w*::|\(anonymous namespace\)::")
+
 _PTX_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _PTX_ENTRY = re.compile(
     r"\.entry\s+([\w$%]+)\s*(?:\(([^)]*)\))?\s*((?:\.\w+[^.{;]*)*)[{;]"
@@ -72,6 +95,22 @@ def ptx_entries(ptx: str) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
+_PTX_VARIABLE = re.compile(
+    r"^[ \t]*(?:\.(?:visible|weak|common)\s+)?\.(?:global|const)\s+"
+    r"(?:\.align\s+\d+\s+)?\.[a-z]+(?P<bits>\d+)\s+(?P<symbol>[\w$]+)"
+    r"(?:\[(?P<count>\d+)\])?\s*[=;]",
+    re.MULTILINE,
+)
+
+
+def ptx_variables(ptx: str) -> tuple[ImageVariable, ...]:
+    """Lists the variables of PTX text."""
+    return tuple(
+        ImageVariable.of(m["symbol"], int(m["bits"]) // 8 * int(m["count"] or 1))
+        for m in _PTX_VARIABLE.finditer(_PTX_COMMENT.sub(" ", ptx))
+    )
+
+
 def ptx_target(ptx: str) -> str:
     """Returns the architecture that PTX text is made for, such as `sm_90`."""
     match = re.search(r"^\s*\.target\s+(sm_\w+)", ptx, re.MULTILINE)
@@ -92,6 +131,7 @@ def _ptx_parameters(text: str) -> Iterator[AbiParameter]:
 # A cubin is a 64-bit little-endian ELF file. `cuobjdump -elf` prints these names.
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
+_OBJECT = 1  # type of a symbol: data
 _INFO_PARAM = 0x1704  # KPARAM_INFO: index, ordinal, offset, size << 18
 _INFO_MAX_THREADS = 0x0504  # MAX_THREADS: x, y, z
 _INFO_STACK_SIZE = 0x1204  # MIN_STACK_SIZE: symbol, bytes
@@ -109,6 +149,18 @@ def cubin_entries(cubin: bytes) -> tuple[Entry, ...]:
             f"load_cubin: these {len(cubin):,} bytes are not a cubin, a 64-bit ELF "
             "file. Give the output of NVRTC, nvcc --cubin or ptxas."
         ) from None
+
+
+def cubin_variables(cubin: bytes) -> tuple[ImageVariable, ...]:
+    """Lists the variables of a cubin that `cubin_entries` has accepted."""
+    sections = list(_sections(cubin))
+    contents = dict(sections)
+    return tuple(
+        ImageVariable.of(_text(contents[".strtab"], name), size)
+        for name, info, _, section, _, size in _SYMBOL.iter_unpack(contents[".symtab"])
+        if info & 15 == _OBJECT and section < len(sections)
+        if sections[section][0].startswith((".nv.global", ".nv.constant3"))
+    )
 
 
 def _cubin_entries(sections: dict[str, bytes], symbols: list[str]) -> Iterator[Entry]:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from ._code import MAX_THREADS, ModuleImage
 from ._declared import Declared
 from ._device import FunctionAttributes
-from ._diagnostics import unknown_kernel
+from ._diagnostics import unknown_kernel, unknown_variable
 from ._entries import Kernel, matching, typed
 from ._errors import SignatureError, UnsupportedError, ValidationError
-from ._image import Entry, cubin_entries, ptx_entries
+from ._globals import Values, VariableType, symbols_of
+from ._image import (
+    Entry,
+    ImageVariable,
+    cubin_entries,
+    cubin_variables,
+    ptx_entries,
+    ptx_variables,
+)
 from ._signature import KernelSignature, make_signature
 from ._target import Target
 
@@ -19,9 +28,14 @@ class _ImageCode:
     """Kernels typed by their symbols, or by the user."""
 
     def __init__(
-        self, name: str, entries: Sequence[Entry], declared: Mapping[str, Declared]
+        self,
+        name: str,
+        entries: Sequence[Entry],
+        variables: Sequence[ImageVariable],
+        declared: Mapping[str, Declared],
     ) -> None:
         self.name = name
+        self._variables = variables
         self._declared = declared
         self._kernels = [typed(entry, {}) for entry in entries]
         if not self._kernels:
@@ -66,6 +80,14 @@ class _ImageCode:
             max_threads=entry.max_threads or MAX_THREADS,
         )
 
+    def variable(self, name: str) -> VariableType:
+        """Returns its size; a finished image does not tell types."""
+        for variable in self._variables:
+            if name in (variable.name, variable.symbol):
+                return VariableType("", variable.size)
+        known = [variable.name for variable in self._variables]
+        raise ValidationError(unknown_variable(self.name, name, known))
+
     def _symbols(self) -> list[tuple[str, str]]:
         return [(kernel.name, kernel.entry.symbol) for kernel in self._kernels]
 
@@ -80,25 +102,29 @@ class PtxCode(_ImageCode):
     """PTX text; runs on any GPU from its own architecture on, and on the CPU."""
 
     def __init__(self, text: str, declared: Mapping[str, Declared]) -> None:
-        super().__init__("load_ptx", ptx_entries(text), declared)
+        entries, variables = ptx_entries(text), ptx_variables(text)
+        super().__init__("load_ptx", entries, variables, declared)
         self._data = text.encode()
 
-    def image(self, name: str, target: Target) -> ModuleImage:
+    def image(self, name: str, target: Target, values: Values = ()) -> ModuleImage:
         """Returns the text as it is."""
         self.check(name)
+        kind: Literal["host_ptx", "ptx"] = "ptx"
         if target.platform == "cpu":
-            return ModuleImage.of(self._data, "host_ptx", self._symbols())
-        return ModuleImage.of(self._data, "ptx", self._symbols())
+            kind = "host_ptx"
+        variables = symbols_of(values, self._variables)
+        return ModuleImage.of(self._data, kind, self._symbols(), variables)
 
 
 class CubinCode(_ImageCode):
     """A cubin; runs on the GPUs of its architecture."""
 
     def __init__(self, data: bytes, declared: Mapping[str, Declared]) -> None:
-        super().__init__("load_cubin", cubin_entries(data), declared)
+        entries, variables = cubin_entries(data), cubin_variables(data)
+        super().__init__("load_cubin", entries, variables, declared)
         self._data = data
 
-    def image(self, name: str, target: Target) -> ModuleImage:
+    def image(self, name: str, target: Target, values: Values = ()) -> ModuleImage:
         """Returns the bytes as they are."""
         self.check(name)
         if target.platform == "cpu":
@@ -106,4 +132,5 @@ class CubinCode(_ImageCode):
                 f"{name}: a cubin is machine code of a GPU and cannot run on the CPU. "
                 "Give its source to compile_nvrtc, or its PTX to load_ptx."
             )
-        return ModuleImage.of(self._data, "cubin", self._symbols())
+        variables = symbols_of(values, self._variables)
+        return ModuleImage.of(self._data, "cubin", self._symbols(), variables)

@@ -70,7 +70,8 @@ def _lower_cpu(ctx: Any, *operands: Any, plan: Plan) -> Sequence[Any]:
     target = Target("cpu")
     for function in plan.functions:
         image = function.image(target)
-        load_kernel(image.data.decode(), function.lowered_name(target))
+        symbol = function.lowered_name(target)
+        load_kernel(image.data.decode(), symbol, dict(image.variables))
     return _lower(ctx, *operands, plan=plan, platform="cpu")
 
 

@@ -124,15 +124,47 @@ class Program:
         )
         return NvrtcResult.decode(encoded)
 
-    def compile_for_host(self, expressions: Sequence[str] = ()) -> NvrtcResult:
+    def compile_for_host(
+        self, expressions: Sequence[str] = (), variables: Sequence[str] = ()
+    ) -> NvrtcResult:
         """Compiles with clang for the CPU route; the result has no cubin.
+
+        Args:
+          expressions: As for `compile`.
+          variables: Those whose first value the text does not decide.
 
         Raises:
           CompileError: The text does not compile.
           ValidationError: The text has no such kernel.
           UnsupportedError: There is no clang.
         """
-        return self._settle(self._run_clang, tuple(expressions))
+        run = functools.partial(self._run_clang, tuple(variables))
+        return self._settle(run, tuple(expressions))
+
+    def probe_variable(self, compiler: str, name: str) -> NvrtcResult | None:
+        """Compiles, and asks for the type of a variable's address.
+
+        Args:
+          compiler: An architecture for NVRTC, `host` for clang.
+          name: The variable's.
+
+        Returns:
+          A result with one type; None when there is no such variable.
+        """
+        run: _Run = functools.partial(self._run_nvrtc, compiler)
+        version = repr(_nvrtc.version()) if compiler != "host" else ""
+        if compiler == "host":
+            run = functools.partial(self._run_clang, ())
+        key = self.content_key("variable", version, compiler, name)
+
+        def probe() -> bytes:
+            try:
+                return run((), (name,)).encode()
+            except _NameFailure:
+                return b""
+
+        encoded = _cache.lookup("nvrtc", key, probe) if version else probe()
+        return NvrtcResult.decode(encoded) if encoded else None
 
     def _settle(self, run: _Run, expressions: Names) -> NvrtcResult:
         """Compiles once; again only when a guess from the text was wrong."""
@@ -177,7 +209,9 @@ class Program:
                 message, error.log, self.source, error.flags, arch
             ) from None
 
-    def _run_clang(self, expressions: Names, probes: Names) -> NvrtcResult:
+    def _run_clang(
+        self, variables: Names, expressions: Names, probes: Names
+    ) -> NvrtcResult:
         from .cpu import compile_source
 
         try:
@@ -189,14 +223,15 @@ class Program:
                 include_dirs=self.include_dirs,
                 headers=self.options.header_texts,
                 fast_math=self.options.fast_math,
-                name_expressions=(*probes, *expressions),
+                # A variable whose address is taken may change: clang keeps it.
+                name_expressions=(*variables, *probes, *expressions),
             )
         except CompileError as error:
             if reasons := _name_errors(error.log, "name expression"):
                 raise _NameFailure(reasons[0]) from None
             raise
         lowered = tuple((name, result.lowered_names[name]) for name in expressions)
-        types = tuple(result.demangled.items())
+        types = tuple((n, t) for n, t in result.demangled.items() if n not in variables)
         return NvrtcResult(b"", result.ptx, lowered, types, log=result.log)
 
     def _fail_names(self, expressions: Names, reason: str) -> NoReturn:

@@ -112,7 +112,7 @@ def _make_parameter(
             f"{kernel}, parameter `{c_spelling(c_type)} {name}`: a reference is an "
             "address of the host. Take the value itself, or a pointer."
         )
-    pointee, const = _split_pointer(c_type)
+    pointee, const = split_pointer(c_type)
     value = value_type(c_type)
     if pointee is not None:
         expected = AbiParameter(8, 8, "u64")
@@ -138,8 +138,11 @@ def _make_parameter(
     )
 
 
-def _split_pointer(c_type: str) -> tuple[str | None, bool]:
-    """Returns what a pointer points to, without qualifiers, and whether it is const."""
+def split_pointer(c_type: str) -> tuple[str | None, bool]:
+    """Returns what a pointer points to, without qualifiers, and whether it is const.
+
+    None when the type is no pointer to data.
+    """
     if array := _POINTER_TO_ARRAY.match(c_type):
         pointee, extents = array[1], f" {array[2]}"
     elif c_type.endswith("*"):
