@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
@@ -13,6 +14,7 @@
 #include "ffi/counters.h"
 #include "ffi/cpu/runtime.h"
 #include "ffi/handler.h"
+#include "ffi/live.h"
 
 namespace nb = nanobind;
 
@@ -185,7 +187,7 @@ std::string GetDriverStatus() {
 
 void SetPythonHooks(nb::object inflate, nb::object load_host_kernel) {
   GlobalPythonHooks() = {std::move(inflate), std::move(load_host_kernel)};
-  SetHooks({&Inflate, &LoadHostKernel});
+  SetHooks(kHooks);
 }
 
 nb::dict HostSymbolAddresses() {
@@ -199,6 +201,8 @@ nb::dict HostSymbolAddresses() {
 nb::dict ReadCounters() {
   const Counters& counters = GlobalCounters();
   nb::dict result;
+constexpr Hooks kHooks{&Inflate, &LoadHostKernel};
+
   result["instantiate"] = counters.instantiate.load();
   result["live"] = counters.live.load();
   result["inflate"] = counters.inflate.load();
@@ -226,6 +230,31 @@ NB_MODULE(_ffi, m) {
   m.attr("API_VERSION") = nb::make_tuple(version.major, version.minor);
   m.def("types", &Types, "Returns the state type of each platform, for registration.");
   m.def("handlers", &AllHandlers, "Returns the handlers: platform, target, stage.");
+nb::tuple ToTuple(const Status& status) {
+  static constexpr const char* kNames[] = {"", "invalid", "failed", "unsupported",
+                                           "failed"};
+  return nb::make_tuple(kNames[static_cast<int>(status.code())], status.message());
+}
+
+nb::object LoadProgram(const std::string& platform, nb::bytes plan, nb::bytes images) {
+  auto program =
+      LoadLiveProgram(platform == "cpu" ? Platform::kCpu : Platform::kCuda,
+                      std::string_view(plan.c_str(), plan.size()),
+                      std::string_view(images.c_str(), images.size()), kHooks);
+  if (!program.ok()) return ToTuple(program.status());
+  return nb::cast(std::move(program.value()));
+}
+
+nb::tuple RunProgram(LiveProgram& program, uintptr_t stream, int ordinal,
+                     const std::vector<uintptr_t>& buffers) {
+  Status status;
+  {
+    nb::gil_scoped_release release;
+    status = program.Run(stream, ordinal, buffers);
+  }
+  return ToTuple(status);
+}
+
   m.def("set_hooks", &SetPythonHooks, nb::arg("inflate"), nb::arg("load_host_kernel"),
         "Sets the functions that instantiation calls.");
   m.def("host_symbols", &HostSymbolAddresses,
@@ -236,3 +265,9 @@ NB_MODULE(_ffi, m) {
   m.def("check_plan", &CheckPlan, nb::arg("plan"), nb::arg("images"),
         "Decodes a plan. Returns what is wrong with it, or ''.");
 }
+  nb::class_<LiveProgram>(m, "Program", "A plan that runs at once.")
+      .def("run", &RunProgram, nb::arg("stream"), nb::arg("ordinal"),
+           nb::arg("buffers"),
+           "Runs it on addresses. Returns what failed, or '', and a text.");
+  m.def("load_program", &LoadProgram, nb::arg("platform"), nb::arg("plan"),
+        nb::arg("images"), "Returns a Program, or what failed and a text.");

@@ -63,3 +63,14 @@ def vary_alike(operands: Sequence[Any]) -> list[Any]:
 def is_tracer(value: object) -> bool:
     """Whether a value is known only to the trace in progress."""
     return isinstance(value, jax.core.Tracer)
+
+
+def vary_results(results: Sequence[Any], operands: Sequence[Any]) -> list[Any]:
+    """Marks results of a call that JAX knows nothing of as varying as its operands.
+
+    Without it, `shard_map(check_vma=True)` would take them for replicated.
+    """
+    axes = tuple(_varying([jax.typeof(x) for x in operands]))
+    if not axes:
+        return list(results)
+    return [jax.lax.pcast(x, axes, to="varying") for x in results]

@@ -107,6 +107,38 @@ def require_device(kernel: str) -> ModuleType:
     return driver
 
 
+def call_driver(owner: str, function: str, *arguments: Any) -> Any:
+    """Calls the driver and returns what it returns besides the status.
+
+    Args:
+      owner: For messages.
+      function: The entry point, such as `cuMemAlloc`.
+      *arguments: As its Python binding takes them.
+
+    Raises:
+      BackendError: The driver refused.
+    """
+    status, *values = getattr(require_device(owner), function)(*arguments)
+    if status.value != 0:
+        raise BackendError(f"{owner}: {function} failed: {status.name}.", status.name)
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+@contextlib.contextmanager
+def device_context(owner: str, ordinal: int) -> Iterator[None]:
+    """Makes a device's primary context current in this thread."""
+    device = call_driver(owner, "cuDeviceGet", ordinal)
+    context = call_driver(owner, "cuDevicePrimaryCtxRetain", device)
+    try:
+        call_driver(owner, "cuCtxPushCurrent", context)
+        try:
+            yield
+        finally:
+            call_driver(owner, "cuCtxPopCurrent")
+    finally:
+        call_driver(owner, "cuDevicePrimaryCtxRelease", device)
+
+
 class LoadedKernel:
     """A kernel on the first visible device, for questions only."""
 
@@ -158,16 +190,8 @@ class LoadedKernel:
     @contextlib.contextmanager
     def _loaded(self, shared_mem_bytes: int = 0) -> Iterator[Any]:
         """Makes the device's primary context current, and the function in it."""
-        device = self._call("cuDeviceGet", 0)
-        context = self._call("cuDevicePrimaryCtxRetain", device)
-        try:
-            self._call("cuCtxPushCurrent", context)
-            try:
-                yield self._function(shared_mem_bytes)
-            finally:
-                self._call("cuCtxPopCurrent")
-        finally:
-            self._call("cuDevicePrimaryCtxRelease", device)
+        with device_context(self._kernel, 0):
+            yield self._function(shared_mem_bytes)
 
     def _function(self, shared_mem_bytes: int) -> Any:
         digest = hashlib.sha256(self._image).digest()
@@ -186,12 +210,7 @@ class LoadedKernel:
         return function
 
     def _call(self, function: str, *arguments: Any) -> Any:
-        status, *values = getattr(self._driver, function)(*arguments)
-        if status.value != 0:
-            raise BackendError(
-                f"{self._kernel}: {function} failed: {status.name}.", status.name
-            )
-        return values[0] if len(values) == 1 else tuple(values)
+        return call_driver(self._kernel, function, *arguments)
 
 
 # By digest of the image. Kept for the process: a question is often asked again.

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, overload
+from typing import Any, overload
 
 import jax
 import jax.numpy as jnp
 
-from ._errors import SignatureError
 from ._operands import check_dtype
 from ._recording import Recording, finish
 from ._refs import Ref, buffer_of
 from ._scope import close_session
 from ._session import Session, open_session
-
-Body = Callable[Concatenate[Session, ...], Any]
+from ._session_function import Body, SessionFunction
 
 
 @overload
@@ -46,52 +43,17 @@ def op(
     return Op(function, name)
 
 
-class Op:
+class Op(SessionFunction):
     """A recorded function. Made by `rc.op`."""
-
-    def __init__(self, function: Body, name: str | None) -> None:
-        functools.update_wrapper(self, function)
-        self.name = name or str(getattr(function, "__name__", "op"))
-        self._function = function
-
-    def __repr__(self) -> str:
-        return f"<op {self.name}{self._parameters()}>"
 
     def __call__(self, *args: Any, **static: Any) -> Any:
         """Records the op and returns its results."""
-        for key, value in static.items():
-            if any(isinstance(x, jax.Array | Ref) for x in jax.tree.leaves(value)):
-                raise SignatureError(
-                    f"{self.name}: keyword argument '{key}' holds an array, but "
-                    "keywords are static. Pass arrays by position."
-                )
-        leaves, tree = jax.tree.flatten(args)
-        names = [
-            _leaf_name(self._argument_names(len(args)), path)
-            for path, _ in jax.tree_util.tree_flatten_with_path(args)[0]
-        ]
+        leaves, tree, names = self.flatten(args, static)
 
         def body(session: Session, *refs: Any) -> Any:
             return self._function(session, *tree.unflatten(refs), **static)
 
         return record(self.name, body, leaves, names=names)
-
-    def _parameters(self) -> inspect.Signature:
-        signature = inspect.signature(self._function)
-        return signature.replace(parameters=list(signature.parameters.values())[1:])
-
-    def _argument_names(self, count: int) -> list[str]:
-        names: list[str] = []
-        for parameter in self._parameters().parameters.values():
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                names += [f"{parameter.name}[{i}]" for i in range(count - len(names))]
-            elif parameter.kind is not parameter.KEYWORD_ONLY:
-                names.append(parameter.name)
-        return names + [f"argument {i}" for i in range(len(names), count)]
-
-
-def _leaf_name(arguments: Sequence[str], path: tuple[Any, ...]) -> str:
-    return f"{arguments[path[0].idx]}{jax.tree_util.keystr(path[1:])}"
 
 
 def record(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -84,6 +85,26 @@ Command = Launch | Copy | Fill | Synchronize
 
 
 @dataclass(frozen=True, slots=True)
+def relocate(command: Command, move: Callable[[BufferRef], BufferRef]) -> Command:
+    """Returns a command with every reference moved."""
+    match command:
+        case Launch():
+            arguments = tuple(
+                PointerArgument(move(a.ref)) if isinstance(a, PointerArgument) else a
+                for a in command.arguments
+            )
+            return replace(command, arguments=arguments)
+        case Copy():
+            return replace(
+                command,
+                destination=move(command.destination),
+                source=move(command.source),
+            )
+        case Fill():
+            return replace(command, destination=move(command.destination))
+    return command
+
+
 class ArrayType:
     """Shape and dtype of one operand or result, without batch axes."""
 

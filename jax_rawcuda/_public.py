@@ -19,6 +19,9 @@ from ._kernel import kernel as kernel
 from ._launch import LaunchConfig as LaunchConfig
 from ._module import Function as Function
 from ._module import Module as Module
+from ._live import LiveOp as LiveOp
+from ._live import live_op as live_op
+from ._live_session import LiveSession as LiveSession
 from ._module import compile_nvrtc as compile_nvrtc
 from ._module import load_cubin as load_cubin
 from ._module import load_ptx as load_ptx
@@ -31,6 +34,11 @@ from ._refs import TensorMut as TensorMut
 from ._refs import TensorRef as TensorRef
 from ._runtime import RuntimeIdentity as RuntimeIdentity
 from ._runtime import runtime_identity as runtime_identity
+from ._resources import ResourceStats as ResourceStats
+from ._resources import clear_resources as clear_resources
+from ._resources import resource_stats as resource_stats
+from ._resources import set_resource_limits as set_resource_limits
+from ._retained import RetainedTensor as RetainedTensor
 from ._scalars import KernelArg as KernelArg
 from ._scope import StreamRef as StreamRef
 from ._session import Session as Session

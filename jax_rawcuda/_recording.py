@@ -13,13 +13,10 @@ from ._plan import (
     ArrayType,
     BufferRef,
     Command,
-    Copy,
-    Fill,
-    Launch,
     Plan,
-    PointerArgument,
     Space,
 )
+    relocate,
 from ._refs import Buffer, BufferKind, Ref, buffer_of, is_whole
 from ._session import Session
 
@@ -116,19 +113,4 @@ def _renumber(command: Command, number: dict[int, int]) -> Command:
             return ref
         return replace(ref, index=number[ref.index])
 
-    match command:
-        case Launch():
-            arguments = tuple(
-                PointerArgument(move(a.ref)) if isinstance(a, PointerArgument) else a
-                for a in command.arguments
-            )
-            return replace(command, arguments=arguments)
-        case Copy():
-            return replace(
-                command,
-                destination=move(command.destination),
-                source=move(command.source),
-            )
-        case Fill():
-            return replace(command, destination=move(command.destination))
-    return command
+    return relocate(command, move)

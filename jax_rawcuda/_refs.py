@@ -6,7 +6,7 @@ import enum
 import math
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ._errors import SessionError, ValidationError
 from ._plan import BufferRef, Space
 
 if TYPE_CHECKING:
+    from ._live_refs import View
     from ._session import Session
 
 
@@ -48,6 +49,13 @@ class Buffer:
     dtype: np.dtype
     written: bool = False
     in_place: TensorMut | None = None
+
+    def view(self, ref: Ref) -> View:
+        """Where `ref` is in memory; only a live session knows."""
+        raise SessionError(
+            f"{self.session.op_name}: {ref!r} has no address while the op is "
+            "recorded. Use it in a function decorated with rc.live_op."
+        )
 
 
 class Ref:
@@ -130,6 +138,28 @@ class Ref:
         return type(self)(
             self._buffer, shape, self.dtype, self._offset + start * stride
         )
+
+    # What follows works in a live session only.
+
+    def unsafe_raw_ptr(self) -> int:
+        """Returns the address, valid until the live op returns.
+
+        Nothing checks what is done with it.
+        """
+        return self._buffer.view(self).address
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, object]:
+        return self._buffer.view(self).cuda_array_interface()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self._buffer.view(self).numpy(), dtype, copy=copy)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._buffer.view(self).dlpack(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._buffer.view(self).dlpack_device()
 
     def __jax_array__(self) -> NoReturn:
         raise SessionError(

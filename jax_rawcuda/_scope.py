@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, NoReturn
+from typing import Any, NoReturn, SupportsIndex
 
 from ._errors import SessionError, SignatureError, ValidationError
 from ._refs import ConstantBytes, Ref, TensorRef, buffer_of
@@ -19,11 +19,19 @@ class Scope:
     op_name: str
     _thread: int
     _open: bool
+    _maker = "op"
+    _thread_rule = "traces the op. Record from that thread."
 
     def __init__(self) -> None:
         raise SessionError(
-            "Session: cannot be made directly. Decorate a function with rc.op; its "
-            "first argument is the session."
+            f"{type(self).__name__}: cannot be made directly. Decorate a function with "
+            f"rc.{self._maker}; its first argument is the session."
+        )
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise SessionError(
+            f"{self.op_name}: a session cannot be copied or pickled, nor can what it "
+            "hands out. Pass arrays."
         )
 
     def _enter(self, op_name: str) -> None:
@@ -39,8 +47,8 @@ class Scope:
             )
         if threading.get_ident() != self._thread:
             raise SessionError(
-                f"{self.op_name}: the session belongs to the thread that traces the "
-                "op. Record from that thread."
+                f"{self.op_name}: the session belongs to the thread that "
+                f"{self._thread_rule}"
             )
 
     def _check_use(self, ref: Any) -> None:
@@ -79,11 +87,11 @@ class StreamRef:
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
 
-    def raw_handle(self) -> NoReturn:
+    def unsafe_raw_handle(self) -> int:
         """Refuses: there is no stream while an op is recorded."""
         raise SessionError(
             f"{self._scope.op_name}: a recorded session has no stream handle. "
-            "XLA chooses the stream when the compiled program runs."
+            "XLA chooses the stream when the compiled program runs: use rc.live_op."
         )
 
     def __repr__(self) -> str:

@@ -175,11 +175,13 @@ class Session(Commands):
         self.buffers.append(buffer)
         return buffer
 
+    def _full(self, ref: Output, value: Any) -> Any:
+        return jnp.full(ref.shape, value, ref.dtype)
+
     def _fill_elements(self, ref: Output, element: bytes, value: Any) -> None:
         if len(element) > 4 and element != element[:4] * (len(element) // 4):
             # Commands repeat at most four bytes; XLA makes any other pattern.
-            constant = self.tensor(jnp.full(ref.shape, value, ref.dtype))
-            self.copy_bytes(ref, constant)
+            self.copy_bytes(ref, self.tensor(self._full(ref, value)))
         else:
             self._fill(ref, ref.byte_len, element[:4])
 

@@ -328,7 +328,7 @@ COMMANDS = {
         "it has no values while",
     ),
     "stream": (
-        lambda s, _x: s.stream().raw_handle(),
+        lambda s, _x: s.stream().unsafe_raw_handle(),
         rc.SessionError,
         "has no stream handle",
     ),

@@ -1,0 +1,144 @@
+"""LiveBuffer: memory that a live session knows the address of, and views of it."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._errors import UnsupportedError
+from ._refs import Buffer, Ref, is_whole, offset_of
+
+_CPU, _CUDA = 1, 2  # DLPack's device types
+
+_get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_get_pointer.restype = ctypes.c_void_p
+_get_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+def address_of(source: Any) -> int:
+    """Reads the address out of a DLPack capsule, whose first field it is.
+
+    The CUDA array interface would do, were it there on the CPU and for every dtype.
+    """
+    capsule = source.__dlpack__()
+    tensor = _get_pointer(capsule, b"dltensor")
+    return ctypes.c_void_p.from_address(tensor).value or 0
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A span of memory, for other libraries.
+
+    Attributes:
+      name: For messages.
+      address: Of the first byte.
+      shape: Extents, dense and row-major.
+      dtype: Of the elements.
+      writable: Whether it may be written to.
+      ordinal: Of the CUDA device, None for host memory.
+      owner: Of the memory; has DLPack when it is an array.
+      whole: Whether the span is all of the owner's.
+    """
+
+    name: str
+    address: int
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    writable: bool
+    ordinal: int | None
+    owner: Any
+    whole: bool
+
+    def numpy(self) -> np.ndarray:
+        """The same memory as a NumPy array; host memory only."""
+        if self.ordinal is not None:
+            raise UnsupportedError(
+                f"{self.name} is in device memory, which NumPy cannot read. Use "
+                "s.download_tensor(ref)."
+            )
+        return host_array(self.address, self.shape, self.dtype, self.writable)
+
+    def cuda_array_interface(self) -> dict[str, object]:
+        """The CUDA array interface, version 3.
+
+        It names no stream: consumers would make the host wait for that one. Work on the
+        memory belongs on the session's own.
+        """
+        if self.ordinal is None:
+            # hasattr must say no: consumers choose by it.
+            raise AttributeError(f"{self.name} is in host memory, not on a CUDA device")
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self.address, not self.writable),
+            "version": 3,
+        }
+
+    def dlpack(self, **options: Any) -> Any:
+        """A DLPack capsule: of whole arrays, or of host memory."""
+        if self.whole and hasattr(self.owner, "__dlpack__"):
+            return self.owner.__dlpack__(**options)
+        if self.ordinal is None:
+            return self.numpy().__dlpack__(**options)
+        raise UnsupportedError(
+            f"{self.name} is a part of an array or a workspace, which has no DLPack "
+            "form here. Use its __cuda_array_interface__."
+        )
+
+    def dlpack_device(self) -> tuple[int, int]:
+        """DLPack's device type and number."""
+        return (_CPU, 0) if self.ordinal is None else (_CUDA, self.ordinal)
+
+
+def host_array(
+    address: int, shape: tuple[int, ...], dtype: np.dtype, writable: bool
+) -> np.ndarray:
+    """Makes an array over memory at an address. Nothing keeps the memory alive."""
+    nbytes = math.prod(shape) * dtype.itemsize
+    if not nbytes:
+        return np.empty(shape, dtype)
+    memory = (ctypes.c_char * nbytes).from_address(address)
+    array = np.frombuffer(memory, np.uint8).view(dtype).reshape(shape)
+    array.flags.writeable = writable
+    return array
+
+
+@dataclass(eq=False, slots=True)
+class LiveBuffer(Buffer):
+    """A buffer whose memory exists.
+
+    Attributes:
+      address: Of its first byte.
+      ordinal: Of the CUDA device, None for host memory.
+      owner: Of the memory, kept alive.
+    """
+
+    address: int = 0
+    ordinal: int | None = None
+    owner: Any = None
+
+    def view(self, ref: Ref) -> View:
+        """Where `ref` is in memory. What may write there counts as having written."""
+        self.session._check_use(ref)
+        self.written |= ref.writable
+        return View(
+            f"{self.session.op_name}: '{self.name}'",
+            self.address + offset_of(ref),
+            ref.shape,
+            ref.dtype,
+            ref.writable,
+            self.ordinal,
+            self.owner,
+            is_whole(ref),
+        )
+
+
+def live(buffer: Buffer) -> LiveBuffer:
+    """The buffer, of a live session, as what it is."""
+    if not isinstance(buffer, LiveBuffer):
+        raise TypeError(f"buffer '{buffer.name}' is not live")
+    return buffer
