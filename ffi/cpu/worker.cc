@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ffi/cpu/block.h"
+#include "ffi/cpu/float_environment.h"
 
 namespace jax_rawcuda {
 namespace {
@@ -173,6 +174,7 @@ class BlockQueue::Worker {
     return false;
   }
 
+  const FloatEnvironment environment_;
   BlockQueue& queue_;
   LaunchState& launch_;
   uint64_t begin_ = 0, end_ = 0;  // of the chunk in hand

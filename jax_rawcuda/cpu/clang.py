@@ -56,6 +56,10 @@ _ENTRY_DECLARATION = re.compile(
     r"^\.(?:visible|weak|extern) \.entry \S+\s*\([^()]*\)\s*;\n", re.MULTILINE
 )
 
+# clang's flag flushes f16 and bf16 as well; the user's own assembly is left alone.
+_INLINE_ASSEMBLY = re.compile(r"(// begin inline asm\n.*?// end inline asm\n)", re.S)
+_HALF_FLUSH = re.compile(r"\.ftz(?=\.b?f16(?:x2)?[ \t])")
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClangResult:
@@ -109,7 +113,8 @@ def compile_source(
       defines: Macros by name.
       include_dirs: Folders searched after our own headers.
       headers: Header texts by the name they are included under.
-      fast_math: Whether `sinf` and its like become `__sinf` and its like.
+      fast_math: Whether `sinf` and its like become `__sinf` and its like, and f32
+        arithmetic flushes subnormal numbers to zero.
       name_expressions: Kernels to instantiate and to name, such as `ns::saxpy<float>`.
 
     Raises:
@@ -171,7 +176,7 @@ def _language(request: _Request) -> tuple[str, ...]:
     """The flags that a precompiled prelude depends on."""
     flags = [*_FLAGS, f"-std={request.std}"]
     if request.fast_math:
-        flags.append("-D__JRC_FAST_MATH__")
+        flags += ["-D__JRC_FAST_MATH__", "-fgpu-flush-denormals-to-zero"]
     # The only standard macro that the prelude itself reads.
     flags += ["-DNDEBUG" for name, _ in request.defines if name == "NDEBUG"]
     return tuple(flags)
@@ -233,6 +238,10 @@ def _result(request: _Request, ptx: str, log: str) -> ClangResult:
         name = request.name_expressions[int(spelled[2])]
         lowered[name], types[name] = symbol, spelled[1]
     ptx = _ENTRY_DECLARATION.sub("", _PROBE_LINE.sub("", ptx))
+    if request.fast_math:
+        parts = _INLINE_ASSEMBLY.split(ptx)
+        parts[::2] = [_HALF_FLUSH.sub("", part) for part in parts[::2]]
+        ptx = "".join(parts)
     # clang makes file names absolute; a program name is relative to nothing.
     ptx = re.sub(
         rf'^(\s*\.file\s+\d+ "){re.escape(str(INCLUDE_DIR))}/', r"\1", ptx, flags=re.M

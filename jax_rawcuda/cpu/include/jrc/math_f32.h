@@ -3,6 +3,14 @@
 #pragma clang system_header
 #include "qualifiers.h"
 
+// A single precision instruction; with --use_fast_math, the one that flushes
+// subnormals.
+#ifdef __JRC_FAST_MATH__
+#define __JRC_NVVM(NAME) __nvvm_##NAME##_ftz_f
+#else
+#define __JRC_NVVM(NAME) __nvvm_##NAME##_f
+#endif
+
 #define __JRC_LIBM extern "C" __device__ __attribute__((pure))
 #define __JRC_LIBM_F1(F) __JRC_LIBM float F(float);
 #define __JRC_LIBM_F2(F) __JRC_LIBM float F(float, float);
@@ -49,8 +57,8 @@ __JRC_FN float fmaxf(float x, float y) { return __builtin_fmaxf(x, y); }
 __JRC_FN float fminf(float x, float y) { return __builtin_fminf(x, y); }
 __JRC_FN float fdimf(float x, float y) { return x <= y ? 0.0f : x - y; }
 __JRC_FN float fdividef(float x, float y) { return x / y; }
-__JRC_FN float sqrtf(float x) { return __nvvm_sqrt_rn_f(x); }
-__JRC_FN float rsqrtf(float x) { return __nvvm_rsqrt_approx_f(x); }
+__JRC_FN float sqrtf(float x) { return __JRC_NVVM(sqrt_rn)(x); }
+__JRC_FN float rsqrtf(float x) { return __JRC_NVVM(rsqrt_approx)(x); }
 __JRC_FN float rcbrtf(float x) { return 1.0f / cbrtf(x); }
 
 __JRC_FN float ceilf(float x) { return __builtin_ceilf(x); }

@@ -16,29 +16,31 @@ __JRC_RN(__dmul_rn, double, x* y)
 __JRC_RN(__ddiv_rn, double, x / y)
 #undef __JRC_RN
 
-#define __JRC_DIRECTED(ROUND, MODE, P, T, S)                                         \
-  __JRC_FN T __##P##add_##ROUND(T x, T y) { return __nvvm_add_##MODE##_##S(x, y); }  \
-  __JRC_FN T __##P##sub_##ROUND(T x, T y) { return __nvvm_add_##MODE##_##S(x, -y); } \
-  __JRC_FN T __##P##mul_##ROUND(T x, T y) { return __nvvm_mul_##MODE##_##S(x, y); }  \
-  __JRC_FN T __##P##div_##ROUND(T x, T y) { return __nvvm_div_##MODE##_##S(x, y); }
-__JRC_DIRECTED(rz, rz, f, float, f)
-__JRC_DIRECTED(rd, rm, f, float, f)
-__JRC_DIRECTED(ru, rp, f, float, f)
-__JRC_DIRECTED(rz, rz, d, double, d)
-__JRC_DIRECTED(rd, rm, d, double, d)
-__JRC_DIRECTED(ru, rp, d, double, d)
+#define __JRC_NVVM_D(NAME) __nvvm_##NAME##_d
+#define __JRC_DIRECTED(ROUND, MODE, P, T, NVVM)                               \
+  __JRC_FN T __##P##add_##ROUND(T x, T y) { return NVVM(add_##MODE)(x, y); }  \
+  __JRC_FN T __##P##sub_##ROUND(T x, T y) { return NVVM(add_##MODE)(x, -y); } \
+  __JRC_FN T __##P##mul_##ROUND(T x, T y) { return NVVM(mul_##MODE)(x, y); }  \
+  __JRC_FN T __##P##div_##ROUND(T x, T y) { return NVVM(div_##MODE)(x, y); }
+__JRC_DIRECTED(rz, rz, f, float, __JRC_NVVM)
+__JRC_DIRECTED(rd, rm, f, float, __JRC_NVVM)
+__JRC_DIRECTED(ru, rp, f, float, __JRC_NVVM)
+__JRC_DIRECTED(rz, rz, d, double, __JRC_NVVM_D)
+__JRC_DIRECTED(rd, rm, d, double, __JRC_NVVM_D)
+__JRC_DIRECTED(ru, rp, d, double, __JRC_NVVM_D)
+#undef __JRC_NVVM_D
 #undef __JRC_DIRECTED
 
-#define __JRC_ALL_ROUNDS(ROUND, MODE)                                           \
-  __JRC_FN float __fmaf_##ROUND(float x, float y, float z) {                    \
-    return __nvvm_fma_##MODE##_f(x, y, z);                                      \
-  }                                                                             \
-  __JRC_FN double __fma_##ROUND(double x, double y, double z) {                 \
-    return __nvvm_fma_##MODE##_d(x, y, z);                                      \
-  }                                                                             \
-  __JRC_FN float __frcp_##ROUND(float x) { return __nvvm_rcp_##MODE##_f(x); }   \
-  __JRC_FN double __drcp_##ROUND(double x) { return __nvvm_rcp_##MODE##_d(x); } \
-  __JRC_FN float __fsqrt_##ROUND(float x) { return __nvvm_sqrt_##MODE##_f(x); } \
+#define __JRC_ALL_ROUNDS(ROUND, MODE)                                            \
+  __JRC_FN float __fmaf_##ROUND(float x, float y, float z) {                     \
+    return __JRC_NVVM(fma_##MODE)(x, y, z);                                      \
+  }                                                                              \
+  __JRC_FN double __fma_##ROUND(double x, double y, double z) {                  \
+    return __nvvm_fma_##MODE##_d(x, y, z);                                       \
+  }                                                                              \
+  __JRC_FN float __frcp_##ROUND(float x) { return __JRC_NVVM(rcp_##MODE)(x); }   \
+  __JRC_FN double __drcp_##ROUND(double x) { return __nvvm_rcp_##MODE##_d(x); }  \
+  __JRC_FN float __fsqrt_##ROUND(float x) { return __JRC_NVVM(sqrt_##MODE)(x); } \
   __JRC_FN double __dsqrt_##ROUND(double x) { return __nvvm_sqrt_##MODE##_d(x); }
 __JRC_ALL_ROUNDS(rn, rn)
 __JRC_ALL_ROUNDS(rz, rz)
@@ -47,26 +49,30 @@ __JRC_ALL_ROUNDS(ru, rp)
 #undef __JRC_ALL_ROUNDS
 __JRC_FN float __frsqrt_rn(float x) { return (float)(1.0 / sqrt((double)x)); }
 
-__JRC_FN float __saturatef(float x) { return __nvvm_saturate_f(x); }
+__JRC_FN float __saturatef(float x) { return __JRC_NVVM(saturate)(x); }
 __JRC_FN float __fdividef(float x, float y) { return x / y; }
-__JRC_FN float __cosf(float x) { return __nvvm_cos_approx_f(x); }
-__JRC_FN float __sinf(float x) { return __nvvm_sin_approx_f(x); }
+__JRC_FN float __cosf(float x) { return __JRC_NVVM(cos_approx)(x); }
+__JRC_FN float __sinf(float x) { return __JRC_NVVM(sin_approx)(x); }
 __JRC_FN float __tanf(float x) { return __sinf(x) / __cosf(x); }
 __JRC_FN void __sincosf(float x, float* sine, float* cosine) {
   *sine = __sinf(x);
   *cosine = __cosf(x);
 }
-__JRC_FN float __expf(float x) { return __nvvm_ex2_approx_f(x * 1.4426950408889634f); }
-__JRC_FN float __exp10f(float x) {
-  return __nvvm_ex2_approx_f(x * 3.3219280948873623f);
+__JRC_FN float __expf(float x) {
+  return __JRC_NVVM(ex2_approx)(x * 1.4426950408889634f);
 }
-__JRC_FN float __log2f(float x) { return __nvvm_lg2_approx_f(x); }
-__JRC_FN float __logf(float x) { return __nvvm_lg2_approx_f(x) * 0.6931471805599453f; }
+__JRC_FN float __exp10f(float x) {
+  return __JRC_NVVM(ex2_approx)(x * 3.3219280948873623f);
+}
+__JRC_FN float __log2f(float x) { return __JRC_NVVM(lg2_approx)(x); }
+__JRC_FN float __logf(float x) {
+  return __JRC_NVVM(lg2_approx)(x) * 0.6931471805599453f;
+}
 __JRC_FN float __log10f(float x) {
-  return __nvvm_lg2_approx_f(x) * 0.30102999566398120f;
+  return __JRC_NVVM(lg2_approx)(x) * 0.30102999566398120f;
 }
 __JRC_FN float __powf(float x, float y) {
-  return __nvvm_ex2_approx_f(y * __nvvm_lg2_approx_f(x));
+  return __JRC_NVVM(ex2_approx)(y * __JRC_NVVM(lg2_approx)(x));
 }
 __JRC_FN float __tanhf(float x) {
   float r;
