@@ -37,3 +37,9 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(HandwrittenSaxpy, Saxpy,
                                   .Arg<ffi::Buffer<ffi::F32>>()
                                   .Ret<ffi::Buffer<ffi::F32>>(),
                               {ffi::Traits::kCmdBufferCompatible});
+
+// XLA calls an initialize stage in every execution of a program, once per custom call.
+// This empty one shows what that alone costs.
+XLA_FFI_DEFINE_HANDLER_SYMBOL(
+    HandwrittenInitialize, [] { return ffi::Error::Success(); },
+    ffi::Ffi::BindInitialize());
