@@ -19,8 +19,10 @@ LAYERS = [
     {"_source", "_headers", "_signature", "_nvrtc", "_cache", "cpu", "_registration"},
     {"_module"},
     {"_scalars", "_shapes", "_plan"},
-    {"_session", "_encoding", "_call_key"},
-    {"_primitive", "_op", "_kernel"},
+    {"_commands", "_session", "_encoding", "_call_key"},
+    {"_session_function", "_live_refs", "_live_device", "_live_program", "_resources"},
+    {"_live_session", "_live_call"},
+    {"_primitive", "_op", "_live", "_kernel"},
     {"_public"},
     {"__init__"},
 ]
