@@ -224,13 +224,14 @@ void Resolve(const Context& context, const SyncPoint& sync, uint32_t warp,
     case SyncKind::kActiveMask:
       return slots.Broadcast(lanes);
     case SyncKind::kMma:
-      return MultiplyMma(context, sync, first);
     case SyncKind::kWmma:
-      return MultiplyWmma(context, first);
+      return MultiplyMatrices(context, sync, first);
     case SyncKind::kLdmatrix:
       return LoadMatrices(context, sync, first);
     case SyncKind::kStmatrix:
       return StoreMatrices(context, sync, first);
+    case SyncKind::kMovmatrix:
+      return TransposeMatrix(context, first);
     default:
       return;
   }

@@ -41,6 +41,7 @@ inline bool IsWarpCollective(const SyncPoint& sync) {
     case SyncKind::kElect:
     case SyncKind::kStmatrix:
     case SyncKind::kWmma:
+    case SyncKind::kMovmatrix:
       return true;
     default:
       return false;

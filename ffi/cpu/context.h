@@ -24,13 +24,14 @@ enum class SyncKind : int32_t {
   kActiveMask = 6,  //
   kRedux = 7,       // sub: ReduxOperation; aux 0: unsigned, 1: signed, 2: float
   kYield = 8,       // a spin loop has used up its budget
-  kMma = 9,         // sub: MmaShape; aux: registers of A, registers of B << 8
+  kMma = 9,         // D = A B + C, see Product in matrix.cc
   kLdmatrix = 10,   // sub: matrices; aux bit 0: transposed, bit 1: shared addresses
   kElect = 11,      //
   kCluster = 12,    // sub 0: arrive, 1: wait
   kStmatrix = 13,   // as kLdmatrix
-  kWmma = 14,       //
+  kWmma = 14,       // as kMma, with fragments that wmma.load makes
   kLoop = 15,       // a cut that waits for nobody: the block walks a loop in step
+  kMovmatrix = 16,  // transposes an 8x8 matrix
 };
 
 // The state of one block of threads. Generated code addresses the fields by offset.

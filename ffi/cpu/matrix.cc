@@ -1,229 +1,257 @@
-// matrix.cc: matrix instructions, with the fragment layouts of the PTX manual.
+// matrix.cc: products of matrices, with the fragment layouts of the PTX manual.
 #include "ffi/cpu/matrix.h"
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
+#include "ffi/cpu/bit_tricks.h"
+#include "ffi/cpu/collectives.h"
 #include "ffi/cpu/float16.h"
 
 namespace jax_rawcuda {
 namespace {
 
+constexpr uint32_t kMaxRows = 32;   // of A, and columns of B
+constexpr uint32_t kMaxDepth = 64;  // columns of A, and rows of B
+
+// The fields of a SyncPoint, as ops/matrices.py packs them.
+struct Product {
+  explicit Product(const SyncPoint& sync)
+      : wmma(KindOf(sync) == SyncKind::kWmma),
+        a(Kind(sync.sub)),
+        b(Kind(sync.sub >> 8)),
+        c(Kind(sync.sub >> 16)),
+        d(Kind(sync.sub >> 24)),
+        m(sync.aux & 255),
+        n(sync.aux >> 8 & 255),
+        k(sync.aux >> 16 & 255),
+        a_registers(sync.immediate0 & 255),
+        b_registers(sync.immediate0 >> 8 & 255),
+        saturate(sync.immediate1 != 0) {}
+
+  static ElementKind Kind(int32_t bits) { return static_cast<ElementKind>(bits & 255); }
+
+  bool wmma;
+  ElementKind a, b, c, d;
+  uint32_t m, n, k;
+  uint32_t a_registers, b_registers;
+  bool saturate;
+};
+
+uint32_t BitsOf(ElementKind kind) {
+  switch (kind) {
+    case ElementKind::kF16:
+    case ElementKind::kBf16:
+      return 16;
+    case ElementKind::kF64:
+      return 64;
+    case ElementKind::kS8:
+    case ElementKind::kU8:
+    case ElementKind::kE4m3:
+    case ElementKind::kE5m2:
+      return 8;
+    case ElementKind::kS4:
+    case ElementKind::kU4:
+      return 4;
+    default:
+      return 32;
+  }
+}
+
+// How many elements one register holds.
+uint32_t PackOf(ElementKind kind) { return std::max(32 / BitsOf(kind), 1u); }
+
 // The registers that the lanes of one warp bring to an instruction.
 class Registers {
  public:
-  Registers(const Context& context, uint32_t first, uint32_t slot)
+  Registers(const Context& context, uint32_t first, uint32_t slot, ElementKind kind)
       : slots_(context.sync_in + slot * context.thread_stride + first),
-        stride_(context.thread_stride) {}
+        stride_(context.thread_stride),
+        bits_(BitsOf(kind)),
+        pack_(PackOf(kind)) {}
 
-  uint32_t Word(uint32_t lane, uint32_t i) const {
-    return static_cast<uint32_t>(slots_[i * stride_ + lane]);
+  uint64_t Element(uint32_t lane, uint32_t i) const {
+    const uint64_t word = slots_[i / pack_ * stride_ + lane];
+    if (bits_ == 64) return word;
+    return word >> bits_ * (i % pack_) & ((uint64_t{1} << bits_) - 1);
   }
-  uint16_t Half(uint32_t lane, uint32_t i) const {
-    return static_cast<uint16_t>(Word(lane, i / 2) >> 16 * (i % 2));
-  }
-  int8_t Byte(uint32_t lane, uint32_t i) const {
-    return static_cast<int8_t>(Word(lane, i / 4) >> 8 * (i % 4));
-  }
-  float Float(uint32_t lane, uint32_t i) const { return FloatFromBits(Word(lane, i)); }
 
  private:
   const uint64_t* slots_;
   size_t stride_;
+  uint32_t bits_, pack_;
 };
 
-// C and D fragments: lane holds row lane / 4 and that row + 8, two columns each.
-uint32_t AccumulatorRow(uint32_t lane, uint32_t i) { return lane / 4 + i / 2 % 2 * 8; }
-uint32_t AccumulatorColumn(uint32_t lane, uint32_t i) {
-  return lane % 4 * 2 + i % 2 + i / 4 * 8;
-}
-
-template <typename Element>
-struct Operands {
-  Element a[16][32];
-  Element b[32][16];
+// Where element number i of a lane's fragment stands.
+struct Place {
+  uint32_t row, column;
 };
 
-float HalfToFloat(uint16_t bits, bool bfloat) {
-  return bfloat ? FloatFromBfloat16(bits) : FloatFromFloat16(bits);
+// Two neighbours of each 8x8 part, parts down the columns first.
+Place PlaceInParts(uint32_t rows, uint32_t lane, uint32_t i) {
+  const uint32_t part = i / 2;
+  return {lane / 4 + part % (rows / 8) * 8,
+          lane % 4 * 2 + i % 2 + part / (rows / 8) * 8};
 }
 
-// Fills the operands of one mma.sync and returns its depth k.
-uint32_t Unpack(MmaShape shape, const Registers& a, const Registers& b,
-                Operands<float>* operands) {
-  const bool bfloat = shape == MmaShape::kM16n8k16Bf16;
-  for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
-    const uint32_t group = lane / 4;
-    const uint32_t member = lane % 4;
-    auto& [A, B] = *operands;
-    switch (shape) {
-      case MmaShape::kM16n8k16F16:
-      case MmaShape::kM16n8k16Bf16:
-        for (uint32_t i = 0; i < 8; ++i) {
-          A[group + i / 2 % 2 * 8][member * 2 + i % 2 + i / 4 * 8] =
-              HalfToFloat(a.Half(lane, i), bfloat);
-        }
-        for (uint32_t i = 0; i < 4; ++i) {
-          B[member * 2 + i % 2 + i / 2 * 8][group] =
-              HalfToFloat(b.Half(lane, i), bfloat);
-        }
-        break;
-      case MmaShape::kM16n8k8F16:
-        for (uint32_t i = 0; i < 4; ++i) {
-          A[group + i / 2 * 8][member * 2 + i % 2] =
-              HalfToFloat(a.Half(lane, i), false);
-        }
-        for (uint32_t i = 0; i < 2; ++i) {
-          B[member * 2 + i][group] = HalfToFloat(b.Half(lane, i), false);
-        }
-        break;
-      case MmaShape::kM16n8k8Tf32:
-        for (uint32_t i = 0; i < 4; ++i) {
-          A[group + i % 2 * 8][member + i / 2 * 4] = a.Float(lane, i);
-        }
-        for (uint32_t i = 0; i < 2; ++i) B[member + i * 4][group] = b.Float(lane, i);
-        break;
-      default:  // kM16n8k4Tf32
-        for (uint32_t i = 0; i < 2; ++i) A[group + i * 8][member] = a.Float(lane, i);
-        B[member][group] = b.Float(lane, 0);
-        break;
-    }
+Place PlaceInA(const Product& p, uint32_t lane, uint32_t i) {
+  if (p.wmma && p.k > 4) return PlaceInParts(p.m, lane, i);
+  const uint32_t pack = PackOf(p.a);
+  const uint32_t word = i / pack;
+  const uint32_t halves = p.m == 8 ? 1 : 2;  // rows 0 to 7, then 8 to 15
+  return {lane / 4 + word % halves * 8,
+          lane % 4 * pack + i % pack + word / halves * 4 * pack};
+}
+
+Place PlaceInB(const Product& p, uint32_t lane, uint32_t i) {
+  if (p.wmma && p.k > 4) {
+    const Place mirrored = PlaceInParts(p.k, lane, i);
+    return {mirrored.row - lane / 4 + mirrored.column % 8,
+            mirrored.column / 8 * 8 + lane / 4};
   }
-  switch (shape) {
-    case MmaShape::kM16n8k16F16:
-    case MmaShape::kM16n8k16Bf16:
-      return 16;
-    case MmaShape::kM16n8k4Tf32:
-      return 4;
+  const uint32_t pack = PackOf(p.b);
+  return {lane % 4 * pack + i % pack + i / pack * 4 * pack, lane / 4};
+}
+
+float DecodeFp8(uint32_t bits, uint32_t mantissa_bits) {
+  // A float16 of the same sign and exponent range holds either format exactly.
+  const uint32_t sign = bits >> 7 << 15;
+  const uint32_t magnitude = bits & 0x7F;
+  if (mantissa_bits == 2) return FloatFromFloat16(static_cast<uint16_t>(bits << 8));
+  if (magnitude == 0x7F) return std::numeric_limits<float>::quiet_NaN();
+  // Bias 15 instead of 7: the value comes out 2^-8 times as large.
+  return FloatFromFloat16(static_cast<uint16_t>(sign | magnitude << 7)) * 256.0f;
+}
+
+void Decode(ElementKind kind, uint64_t bits, float* value) {
+  const auto word = static_cast<uint32_t>(bits);
+  switch (kind) {
+    case ElementKind::kF16:
+      *value = FloatFromFloat16(static_cast<uint16_t>(word));
+      return;
+    case ElementKind::kBf16:
+      *value = FloatFromBfloat16(static_cast<uint16_t>(word));
+      return;
+    case ElementKind::kE4m3:
+      *value = DecodeFp8(word, 3);
+      return;
+    case ElementKind::kE5m2:
+      *value = DecodeFp8(word, 2);
+      return;
+    case ElementKind::kTf32:  // the device does not look at the low bits
+      *value = FloatFromBits(word & 0xFFFFE000u);
+      return;
     default:
-      return 8;
+      *value = FloatFromBits(word);
+      return;
   }
 }
 
-// D = A B + C for `count` accumulator registers of each lane.
-void MultiplyFloats(const Context& context, const Operands<float>& operands,
-                    uint32_t depth, const Registers& c, uint32_t count,
-                    uint32_t first) {
-  for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
-    for (uint32_t i = 0; i < count; ++i) {
-      float sum = c.Float(lane, i);
-      for (uint32_t k = 0; k < depth; ++k) {
-        sum += operands.a[AccumulatorRow(lane, i)][k] *
-               operands.b[k][AccumulatorColumn(lane, i)];
-      }
-      context.sync_out[i * context.thread_stride + first + lane] = BitsFromFloat(sum);
-    }
+void Decode(ElementKind, uint64_t bits, double* value) {
+  std::memcpy(value, &bits, sizeof(bits));
+}
+
+void Decode(ElementKind kind, uint64_t bits, int32_t* value) {
+  switch (kind) {
+    case ElementKind::kS8:
+      *value = static_cast<int8_t>(bits);
+      return;
+    case ElementKind::kS4:
+      *value = static_cast<int32_t>(bits ^ 8) - 8;
+      return;
+    default:
+      *value = static_cast<int32_t>(bits);
+      return;
   }
 }
 
-void MultiplyBytes(const Context& context, const Registers& a, const Registers& b,
-                   const Registers& c, uint32_t first) {
-  Operands<int32_t> operands;
-  for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
-    const uint32_t group = lane / 4;
-    const uint32_t column = lane % 4 * 4;
-    for (uint32_t i = 0; i < 16; ++i) {
-      operands.a[group + i / 4 % 2 * 8][column + i % 4 + i / 8 * 16] = a.Byte(lane, i);
-    }
-    for (uint32_t i = 0; i < 8; ++i) {
-      operands.b[column + i % 4 + i / 4 * 16][group] = b.Byte(lane, i);
-    }
-  }
-  for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
-    for (uint32_t i = 0; i < 4; ++i) {
-      uint32_t sum = c.Word(lane, i);  // wraps, as on the device
-      for (uint32_t k = 0; k < 32; ++k) {
-        sum += static_cast<uint32_t>(operands.a[AccumulatorRow(lane, i)][k] *
-                                     operands.b[k][AccumulatorColumn(lane, i)]);
-      }
-      context.sync_out[i * context.thread_stride + first + lane] = sum;
-    }
-  }
+// One step of a dot product. Integers are summed in twice their width.
+float AddProduct(const Product&, float sum, float a, float b) { return sum + a * b; }
+double AddProduct(const Product&, double sum, double a, double b) {
+  return sum + a * b;
+}
+int64_t AddProduct(const Product& p, int64_t sum, int32_t a, int32_t b) {
+  if (p.a == ElementKind::kBitsXor)
+    return sum + CountBits(static_cast<uint32_t>(a ^ b));
+  if (p.a == ElementKind::kBitsAnd)
+    return sum + CountBits(static_cast<uint32_t>(a & b));
+  return sum + int64_t{a} * b;
 }
 
-struct Matrix8x8 {
-  uint16_t at[8][8];
+uint64_t Encode(const Product& p, float value) {
+  if (p.d == ElementKind::kF16)
+    return RoundToSmall(value, kFloat16, Rounding::kNearest);
+  return BitsFromFloat(value);
+}
+uint64_t Encode(const Product&, double value) {
+  uint64_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+uint64_t Encode(const Product& p, int64_t value) {
+  if (p.saturate) {
+    value = std::clamp<int64_t>(value, std::numeric_limits<int32_t>::min(),
+                                std::numeric_limits<int32_t>::max());
+  }
+  return static_cast<uint32_t>(value);
+}
+
+template <typename T>
+struct SumOf {
+  using Type = T;
+};
+template <>
+struct SumOf<int32_t> {
+  using Type = int64_t;
 };
 
-uint8_t* RowAddress(const Context& context, const SyncPoint& sync, uint32_t thread) {
-  const uint64_t address = context.sync_in[context.thread_stride + thread];
-  const bool shared = (sync.aux & 2) != 0;
-  return shared ? context.shared + address : reinterpret_cast<uint8_t*>(address);
-}
-
-// The two elements of an 8x8 matrix that one register of `lane` holds.
-struct ElementPair {
-  uint32_t row, column, next_row, next_column;
-};
-ElementPair PairOf(uint32_t lane, bool transposed) {
-  const uint32_t major = lane / 4;
-  const uint32_t minor = lane % 4 * 2;
-  return transposed ? ElementPair{minor, major, minor + 1, major}
-                    : ElementPair{major, minor, major, minor + 1};
+template <typename T>
+void Multiply(const Context& context, const Product& p, uint32_t first) {
+  const Registers a(context, first, 1, p.a);
+  const Registers b(context, first, 1 + p.a_registers, p.b);
+  const Registers c(context, first, 1 + p.a_registers + p.b_registers, p.c);
+  T rows[kMaxRows][kMaxDepth], columns[kMaxRows][kMaxDepth];
+  for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
+    for (uint32_t i = 0; i < p.m * p.k / kWarpSize; ++i) {
+      const Place place = PlaceInA(p, lane, i);
+      Decode(p.a, a.Element(lane, i), &rows[place.row][place.column]);
+    }
+    for (uint32_t i = 0; i < p.k * p.n / kWarpSize; ++i) {
+      const Place place = PlaceInB(p, lane, i);
+      Decode(p.b, b.Element(lane, i), &columns[place.column][place.row]);
+    }
+  }
+  const uint32_t pack = PackOf(p.d);
+  const uint32_t bits = BitsOf(p.d);
+  for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
+    for (uint32_t i = 0; i < p.m * p.n / kWarpSize; ++i) {
+      const Place place = PlaceInParts(p.m, lane, i);
+      T start;
+      Decode(p.c, c.Element(lane, i), &start);
+      typename SumOf<T>::Type sum = start;
+      for (uint32_t k = 0; k < p.k; ++k) {
+        sum = AddProduct(p, sum, rows[place.row][k], columns[place.column][k]);
+      }
+      uint64_t& word =
+          context.sync_out[i / pack * context.thread_stride + first + lane];
+      const uint64_t low = i % pack == 0 ? 0 : word;
+      word = low | Encode(p, sum) << bits * (i % pack);
+    }
+  }
 }
 
 }  // namespace
 
-void MultiplyMma(const Context& context, const SyncPoint& sync, uint32_t first) {
-  const auto a_registers = static_cast<uint32_t>(sync.aux & 255);
-  const auto b_registers = static_cast<uint32_t>(sync.aux >> 8);
-  const Registers a(context, first, 1);
-  const Registers b(context, first, 1 + a_registers);
-  const Registers c(context, first, 1 + a_registers + b_registers);
-  const auto shape = static_cast<MmaShape>(sync.sub);
-  if (shape == MmaShape::kM16n8k32S8) return MultiplyBytes(context, a, b, c, first);
-  Operands<float> operands;
-  const uint32_t depth = Unpack(shape, a, b, &operands);
-  MultiplyFloats(context, operands, depth, c, 4, first);
-}
-
-void MultiplyWmma(const Context& context, uint32_t first) {
-  const Registers a(context, first, 1);
-  const Registers b(context, first, 9);
-  Operands<float> operands;
-  for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
-    const uint32_t group = lane / 4;
-    const uint32_t column = lane % 4 * 2;
-    for (uint32_t i = 0; i < 8; ++i) {
-      operands.a[group + i / 2 % 2 * 8][column + i % 2 + i / 4 * 8] =
-          FloatFromFloat16(a.Half(lane, i));
-      operands.b[column + i % 2 + i / 2 % 2 * 8][group + i / 4 * 8] =
-          FloatFromFloat16(b.Half(lane, i));
-    }
-  }
-  MultiplyFloats(context, operands, 16, Registers(context, first, 17), 8, first);
-}
-
-void LoadMatrices(const Context& context, const SyncPoint& sync, uint32_t first) {
-  const bool transposed = (sync.aux & 1) != 0;
-  for (uint32_t matrix = 0; matrix < static_cast<uint32_t>(sync.sub); ++matrix) {
-    Matrix8x8 values;
-    for (uint32_t row = 0; row < 8; ++row) {
-      std::memcpy(values.at[row], RowAddress(context, sync, first + matrix * 8 + row),
-                  sizeof(values.at[row]));
-    }
-    for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
-      const ElementPair pair = PairOf(lane, transposed);
-      context.sync_out[matrix * context.thread_stride + first + lane] =
-          uint32_t{values.at[pair.row][pair.column]} |
-          uint32_t{values.at[pair.next_row][pair.next_column]} << 16;
-    }
-  }
-}
-
-void StoreMatrices(const Context& context, const SyncPoint& sync, uint32_t first) {
-  const bool transposed = (sync.aux & 1) != 0;
-  for (uint32_t matrix = 0; matrix < static_cast<uint32_t>(sync.sub); ++matrix) {
-    const Registers data(context, first, 2 + matrix);
-    Matrix8x8 values;
-    for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
-      const ElementPair pair = PairOf(lane, transposed);
-      values.at[pair.row][pair.column] = data.Half(lane, 0);
-      values.at[pair.next_row][pair.next_column] = data.Half(lane, 1);
-    }
-    for (uint32_t row = 0; row < 8; ++row) {
-      std::memcpy(RowAddress(context, sync, first + matrix * 8 + row), values.at[row],
-                  sizeof(values.at[row]));
-    }
+void MultiplyMatrices(const Context& context, const SyncPoint& sync, uint32_t first) {
+  const Product product(sync);
+  switch (product.d) {
+    case ElementKind::kF64:
+      return Multiply<double>(context, product, first);
+    case ElementKind::kS32:
+      return Multiply<int32_t>(context, product, first);
+    default:
+      return Multiply<float>(context, product, first);
   }
 }
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .operands import Operand
 
 # Part of every object-code key: raise it when anything below changes.
-ABI_VERSION = 1
+ABI_VERSION = 2
 
 # Field of the block context -> (byte offset, LLVM type). Vectors hold three elements.
 CONTEXT = {
@@ -62,6 +62,7 @@ class SyncKind(enum.IntEnum):
     STMATRIX = 13
     WMMA = 14
     LOOP = 15
+    MOVMATRIX = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,53 +6,12 @@ from collections.abc import Callable
 
 from .._abi import SyncKind, SyncPoint
 from ..emitter import Emitter, Pointer, unsupported
-from ..operands import Instruction, Memory, Operand, Vector
-from ._common import Handler, join, require
+from ..operands import Instruction, Memory, Operand
+from . import products
+from ._common import Handler, join, lanes, require
 
-# (shape, type of A) -> number of the scheduler's routine.
-_MMA_SHAPES = {
-    ("m16n8k16", "f16"): 0,
-    ("m16n8k16", "bf16"): 1,
-    ("m16n8k8", "tf32"): 2,
-    ("m16n8k8", "f16"): 3,
-    ("m16n8k4", "tf32"): 5,
-    ("m16n8k32", "s8"): 6,
-}
-_ACCUMULATORS = 4
 _MATRIX_COUNTS = {"x1": 1, "x2": 2, "x4": 4}
 _TRANSPOSED, _SHARED = 1, 2
-
-
-def _items(operand: Operand) -> tuple[Operand, ...]:
-    return operand.items if isinstance(operand, Vector) else (operand,)
-
-
-def _mma(inst: Instruction) -> SyncPoint:
-    shape = next((word for word in inst.modifiers if word.startswith("m16")), "")
-    types = inst.types
-    code = _MMA_SHAPES.get((shape, types[1]))
-    if code is None or types[0] not in ("f32", "s32") or inst.has("sp"):
-        raise unsupported(
-            inst,
-            "the CPU knows mma.sync m16n8k16 (f16, bf16), m16n8k8 (f16, tf32), "
-            "m16n8k4 (tf32) and m16n8k32 (s8) with 32-bit accumulators",
-        )
-    words = {"sync", "aligned", "row", "col", "satfinite", shape}
-    for word in inst.modifiers:
-        if word not in words and word not in types:
-            raise unsupported(inst, f".{word} is not available on the CPU")
-    destination, a, b, c = (_items(operand) for operand in inst.operands[:4])
-    registers = (*a, *b, *c)
-    return SyncPoint(
-        SyncKind.MMA,
-        sub=code,
-        aux=len(a) | len(b) << 8,
-        n_in=1 + len(registers),
-        n_out=_ACCUMULATORS,
-        full_mask=True,
-        inputs=_inputs(1, registers),
-        results=_results(destination),
-    )
 
 
 def _inputs(
@@ -88,7 +47,7 @@ def _ldmatrix(inst: Instruction) -> SyncPoint:
         n_out=count,
         full_mask=True,
         inputs=((1, source, "address"),),
-        results=_results(_items(destination)),
+        results=_results(products.items(destination)),
     )
 
 
@@ -101,97 +60,117 @@ def _stmatrix(inst: Instruction) -> SyncPoint:
         aux=layout,
         n_in=2 + count,
         full_mask=True,
-        inputs=((1, destination, "address"), *_inputs(2, _items(source))),
+        inputs=((1, destination, "address"), *_inputs(2, products.items(source))),
     )
 
 
-def _wmma(inst: Instruction) -> SyncPoint:
-    halves = all(kind in ("f32", "f16") for kind in inst.types)
-    if not inst.has("m16n16k16") or inst.types.count("f32") != 2 or not halves:
-        raise unsupported(inst, "only m16n16k16 with f16 inputs and f32 accumulators")
-    destination, *sources = (_items(operand) for operand in inst.operands[:4])
-    registers = tuple(register for source in sources for register in source)
+def _movmatrix(inst: Instruction) -> SyncPoint:
+    if not inst.has("m8n8") or not inst.has("trans"):
+        raise unsupported(inst, "only .m8n8.trans.b16 is available")
+    destination, source = inst.operands
     return SyncPoint(
-        SyncKind.WMMA,
-        n_in=1 + len(registers),
-        n_out=len(destination),
+        SyncKind.MOVMATRIX,
+        n_in=2,
+        n_out=1,
         full_mask=True,
-        inputs=_inputs(1, registers),
-        results=_results(destination),
+        inputs=_inputs(1, (source,)),
+        results=_results((destination,)),
     )
 
 
 SYNCS: dict[str, Callable[[Instruction], SyncPoint]] = {
-    "mma": _mma,
+    "mma": products.mma,
     "ldmatrix": _ldmatrix,
     "stmatrix": _stmatrix,
-    "wmma": _wmma,
+    "movmatrix": _movmatrix,
+    "wmma": products.wmma,
 }
 
 
-# Fragments in memory. A lane holds eight elements of a matrix: which ones is private to
-# the implementation, and agrees with the scheduler's routine for wmma.mma.
+# Fragments in memory. Which elements of a matrix a lane holds is private to the
+# implementation, and agrees with the scheduler's routine for wmma.mma.
 
-_FRAGMENT = 8
-_WIDTHS = {"f16": 16, "f32": 32}
+_ROWS_AND_COLUMNS = {"a": (0, 2), "b": (2, 1), "c": (0, 1), "d": (0, 1)}  # of m, n, k
 
 
-def _position(em: Emitter, matrix: str, element: int) -> tuple[str, str]:
+def _extents(inst: Instruction) -> tuple[int, int]:
+    """Returns the rows and columns of the matrix that a fragment is part of."""
+    shape = products.shape_of(inst)
+    rows, columns = _ROWS_AND_COLUMNS[inst.modifiers[1]]
+    return shape[rows], shape[columns]
+
+
+def _position(
+    em: Emitter, matrix: str, extents: tuple[int, int], element: int
+) -> tuple[str, str]:
     """Returns row and column of a lane's element, as i32 values."""
     lane = em.op(f"and i32 {em.thread}, 31")
     group = em.op(f"lshr i32 {lane}, 2")
-    pair = em.op(f"shl i32 {em.op(f'and i32 {lane}, 3')}, 1")
-    low, middle, high = element & 1, element >> 1 & 1, element >> 2
+    member = em.op(f"and i32 {lane}, 3")
+    if 4 in extents:  # f64: one element per lane
+        return (member, group) if matrix == "b" else (group, member)
+    pair = em.op(f"shl i32 {member}, 1")
+    across, down = divmod(element >> 1, extents[0] // 8)
+    low = element & 1
     if matrix == "b":
-        row = em.op(f"add i32 {pair}, {low + 8 * middle}")
-        return row, em.op(f"add i32 {group}, {8 * high}")
-    row = em.op(f"add i32 {group}, {8 * middle}")
-    return row, em.op(f"add i32 {pair}, {low + 8 * high}")
+        row = em.op(f"add i32 {pair}, {low + 8 * down}")
+        return row, em.op(f"add i32 {group}, {8 * across}")
+    row = em.op(f"add i32 {group}, {8 * down}")
+    return row, em.op(f"add i32 {pair}, {low + 8 * across}")
 
 
 def _element(em: Emitter, inst: Instruction, base: Pointer, index: int) -> Pointer:
     """Returns the place of a lane's element in memory."""
-    row, column = _position(em, inst.modifiers[1], index)
+    extents = _extents(inst)
+    row, column = _position(em, inst.modifiers[1], extents, index)
     major, minor = (row, column) if inst.has("row") else (column, row)
-    stride = em.get(inst.operands[2], "i32") if len(inst.operands) > 2 else "16"
+    packed = str(extents[inst.has("row")])
+    stride = em.get(inst.operands[2], "i32") if len(inst.operands) > 2 else packed
     offset = em.op(f"add i32 {em.op(f'mul i32 {major}, {stride}')}, {minor}")
     offset = em.convert(offset, "i32", "i64", signed=True)
-    kind = f"i{_WIDTHS[inst.type]}"
+    kind = f"i{products.WIDTHS[inst.type]}"
     return Pointer(em.op(f"getelementptr {kind}, ptr {base.value}, i64 {offset}"))
 
 
 def _fragment(em: Emitter, inst: Instruction) -> None:
     """wmma.load and wmma.store."""
     spaces = ("global", "shared", "shared::cta")
+    shape = "m{}n{}k{}".format(*products.shape_of(inst))
     require(
         em, inst, "load", "store", "a", "b", "c", "d", "sync", "aligned", "row", "col",
-        "m16n16k16", *spaces,
+        shape, *spaces,
     )  # fmt: skip
-    action, matrix = inst.modifiers[:2]
-    if not inst.has("m16n16k16") or inst.type != ("f16" if matrix in "ab" else "f32"):
-        raise em.unsupported(
-            inst, "only m16n16k16 with f16 inputs and f32 accumulators is available"
-        )
+    action = inst.modifiers[0]
+    if inst.type not in products.WIDTHS or products.WIDTHS[inst.type] < 8:
+        raise em.unsupported(inst, "fragments of s4, u4 and b1 are not available")
     registers, memory = inst.operands[:2] if action == "load" else inst.operands[1::-1]
     if not isinstance(memory, Memory):
         raise em.unsupported(inst)
     base = em.address(memory, inst.pick(*spaces) or "generic")
-    width = _WIDTHS[inst.type]
+    width = products.WIDTHS[inst.type]
     size, kind = width // 8, f"i{width}"
-    places = [_element(em, inst, base, index) for index in range(_FRAGMENT)]
+    rows, columns = _extents(inst)
+    count = rows * columns // 32
+    places = [_element(em, inst, base, index) for index in range(count)]
+    per_register = max(32 // width, 1)
+    word = f"i{max(width, 32)}"
     if action == "store":
-        for register, place in zip(_items(registers), places, strict=True):
-            em.store(kind, em.get(register, kind), place, size)
+        values = [
+            value
+            for register in products.items(registers)
+            for value in lanes(em, em.get(register, word), per_register, width)
+        ]
+        for value, place in zip(values, places, strict=True):
+            em.store(kind, value, place, size)
         return
     values = [em.load(kind, place, size) for place in places]
-    per_register = 32 // width
     words = [
         join(em, values[first : first + per_register], width)
-        for first in range(0, _FRAGMENT, per_register)
+        for first in range(0, count, per_register)
     ]
-    # The format of f16 fragments has room for twice as many.
-    for index, register in enumerate(_items(registers)):
-        em.set(register, "i32", words[index] if index < len(words) else "0")
+    # The format of f16 fragments may have room for twice as many.
+    for index, register in enumerate(products.items(registers)):
+        em.set(register, word, words[index] if index < len(words) else "0")
 
 
 OPCODES: dict[str, Handler] = {"wmma": _fragment}
