@@ -12,8 +12,8 @@ import numpy as np
 
 from ._compat import vary_results
 from ._errors import SessionError, SignatureError, ValidationError
-from ._live_call import LiveCall
-from ._operands import check_dtype, check_operand
+from ._live_call import LiveCall, StaticArgument
+from ._operands import check_dtype, check_operand, describe
 from ._refs import Ref
 from ._session_function import Body, SessionFunction
 
@@ -113,8 +113,7 @@ class LiveOp(SessionFunction):
             out_tree,
             self._out is not None,
             tuple(i for leaves in shared for i in jax.tree.leaves(leaves)),
-            tuple((key, repr(value)) for key, value in static.items()),
-            static,
+            self._hashable(static),
         )
         run = buffer_callback(
             call,
@@ -128,6 +127,18 @@ class LiveOp(SessionFunction):
         if self._out is not None:
             returned.append(out_tree.unflatten(values))
         return returned[0] if len(returned) == 1 else tuple(returned)
+
+    def _hashable(self, static: Mapping[str, Any]) -> tuple[StaticArgument, ...]:
+        for key, value in static.items():
+            try:
+                hash(value)
+            except TypeError:
+                raise SignatureError(
+                    f"{self.name}: keyword argument '{key}' is {describe(value)}; "
+                    "static arguments of a live op need to be hashable. Use a tuple, "
+                    "or pass arrays by position."
+                ) from None
+        return tuple((key, repr(value), value) for key, value in static.items())
 
     def _operand(self, name: str, value: Any) -> jax.Array:
         if isinstance(value, Ref):

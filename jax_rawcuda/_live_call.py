@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -16,13 +16,15 @@ from ._live_session import LiveSession, open_live_session
 from ._refs import BufferKind, Output, Ref, TensorMut, TensorRef, buffer_of
 from ._scope import close_session
 
+# Name, text and value: `4`, `4.0` and `True` are equal, but different arguments.
+StaticArgument = tuple[str, str, Any]
+
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class LiveCall:
     """A function with everything but the session and the memory.
 
-    Equal ones share an executable. Static values count by their text: `4`, `4.0` and
-    `True` are equal numbers, but different arguments.
+    Equal ones share an executable.
 
     Attributes:
       op_name: For messages.
@@ -32,7 +34,6 @@ class LiveCall:
       out_tree: Structure of the outputs.
       has_out: Whether the function takes outputs.
       in_out: Numbers of the operands that are results too, the first ones.
-      static_text: Names and texts of the static arguments.
       static: The static arguments.
     """
 
@@ -43,8 +44,7 @@ class LiveCall:
     out_tree: Any
     has_out: bool
     in_out: tuple[int, ...]
-    static_text: tuple[tuple[str, str], ...]
-    static: Mapping[str, Any] = field(compare=False)
+    static: tuple[StaticArgument, ...]
 
     def __call__(self, context: Any, out: Sequence[Any], *args: Any) -> None:
         with _device(self.op_name, context) as device:
@@ -71,7 +71,8 @@ class LiveCall:
         arguments = [*self.tree.unflatten(operands)]
         if self.has_out:
             arguments.append(self.out_tree.unflatten(outputs))
-        returned = self.function(session, *arguments, **self.static)
+        static = {key: value for key, _, value in self.static}
+        returned = self.function(session, *arguments, **static)
         if returned is not None:
             raise SignatureError(
                 f"{self.op_name}: returned {type(returned).__name__}; a live op "

@@ -6,7 +6,7 @@ import enum
 import math
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
@@ -165,6 +165,11 @@ class Ref:
         raise SessionError(
             f"{self._name} is a {type(self).__name__}: it has no values while the op "
             "is recorded. Compute with jax.numpy outside of the op."
+        )
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise SessionError(
+            f"{self._name}: a reference cannot be copied or pickled. Pass arrays."
         )
 
     def __repr__(self) -> str:

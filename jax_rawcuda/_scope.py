@@ -30,8 +30,7 @@ class Scope:
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise SessionError(
-            f"{self.op_name}: a session cannot be copied or pickled, nor can what it "
-            "hands out. Pass arrays."
+            f"{self.op_name}: a session cannot be copied or pickled. Pass arrays."
         )
 
     def _enter(self, op_name: str) -> None:
@@ -92,6 +91,11 @@ class StreamRef:
         raise SessionError(
             f"{self._scope.op_name}: a recorded session has no stream handle. "
             "XLA chooses the stream when the compiled program runs: use rc.live_op."
+        )
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise SessionError(
+            f"{self._scope.op_name}: a stream cannot be copied or pickled. Pass arrays."
         )
 
     def __repr__(self) -> str:

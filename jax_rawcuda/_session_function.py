@@ -59,7 +59,10 @@ class SessionFunction:
 
     def _parameters(self) -> inspect.Signature:
         signature = inspect.signature(self._function)
-        return signature.replace(parameters=list(signature.parameters.values())[1:])
+        first, *rest = signature.parameters.values()
+        if first.kind is first.VAR_POSITIONAL:  # it takes the session and the others
+            rest.insert(0, first)
+        return signature.replace(parameters=rest)
 
     def _argument_names(self, count: int) -> list[str]:
         names: list[str] = []
