@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import ml_dtypes
 import numpy as np
 import pytest
 from _exact import FORMATS, NAN, add, decode
@@ -162,6 +163,24 @@ def test_compare_and_swap(width: int) -> None:
     old, new = run(cell(text, (kind,) * 3, (kind, kind)), a, b, c)
     np.testing.assert_array_equal(old, a)
     np.testing.assert_array_equal(new, np.where(a == b, c, a))
+
+
+@pytest.mark.parametrize("word", ["add", "min", "max"])
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_atomics_on_pairs(dtype, word: str) -> None:
+    kind = "f16x2" if dtype is np.float16 else "bf16x2"
+    name = f"{word}.noftz.{kind}" if word == "add" else f"{word}.{kind}"
+    text = (
+        f"st.shared.b32 [%w0], %a; atom.shared.{name} %d, [%w0], %b; "
+        "ld.shared.b32 %q, [%w0];"
+    )
+    rng = np.random.default_rng(12)
+    a, b = (rng.normal(size=800).astype(dtype) for _ in range(2))
+    sources = a.view(np.uint32), b.view(np.uint32)
+    old, new = run(cell(text, ("b32",) * 2, ("b32",) * 2), *sources)
+    np.testing.assert_array_equal(old, a.view(np.uint32))
+    expected = {"add": np.add, "min": np.minimum, "max": np.maximum}[word](a, b)
+    np.testing.assert_array_equal(new.view(dtype), expected)
 
 
 @pytest.mark.parametrize("opcode", ["atom", "red"])

@@ -11,15 +11,11 @@ namespace {
 
 struct Half {
   static float Load(uint16_t bits) { return FloatFromFloat16(bits); }
-  static uint16_t Store(float value) {
-    return RoundToSmall(value, kFloat16, Rounding::kNearest);
-  }
+  static uint16_t Store(float value) { return RoundToSmall(value, kFloat16); }
 };
 struct Bfloat {
   static float Load(uint16_t bits) { return FloatFromBfloat16(bits); }
-  static uint16_t Store(float value) {
-    return RoundToSmall(value, kBfloat16, Rounding::kNearest);
-  }
+  static uint16_t Store(float value) { return RoundToSmall(value, kBfloat16); }
 };
 
 float Add(float a, float b) { return a + b; }

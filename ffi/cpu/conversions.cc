@@ -1,4 +1,4 @@
-// conversions.cc: fp8, half and bfloat16 formats.
+// conversions.cc: eight-bit floating-point formats.
 #include <cmath>
 #include <cstdint>
 
@@ -65,56 +65,21 @@ uint16_t EncodePair(float high, float low) {
   return static_cast<uint16_t>(EncodeFp8<format>(high) << 8 | EncodeFp8<format>(low));
 }
 template <const Fp8Format& format>
-uint16_t EncodeHalfPair(uint32_t halves) {
-  return EncodePair<format>(FloatFromFloat16(static_cast<uint16_t>(halves >> 16)),
-                            FloatFromFloat16(static_cast<uint16_t>(halves)));
-}
-template <const Fp8Format& format>
 uint32_t DecodePair(uint32_t pair) {
-  const auto half = [](float value) {
-    return uint32_t{RoundToSmall(value, kFloat16, Rounding::kNearest)};
-  };
+  const auto half = [](float value) { return uint32_t{RoundToSmall(value, kFloat16)}; };
   return half(DecodeFp8<format>(pair >> 8 & 0xFF)) << 16 |
          half(DecodeFp8<format>(pair & 0xFF));
-}
-
-float jrc_f16_to_f32(uint32_t bits) {
-  return FloatFromFloat16(static_cast<uint16_t>(bits));
-}
-float jrc_bf16_to_f32(uint32_t bits) {
-  return FloatFromBfloat16(static_cast<uint16_t>(bits));
-}
-uint16_t jrc_f32_to_f16(float value) {
-  return RoundToSmall(value, kFloat16, Rounding::kNearest);
-}
-uint16_t jrc_f64_to_f16(double value) {
-  return RoundToSmall(value, kFloat16, Rounding::kNearest);
-}
-uint16_t jrc_f32_to_bf16(float value) {
-  return RoundToSmall(value, kBfloat16, Rounding::kNearest);
-}
-uint16_t jrc_f64_to_bf16(double value) {
-  return RoundToSmall(value, kBfloat16, Rounding::kNearest);
 }
 
 }  // namespace
 
 void AppendConversions(SymbolTable& table) {
-  table.insert(table.end(),
-               {
-                   {"jrc_cvt_e4m3x2_f32", AddressOf(&EncodePair<kE4m3>)},
-                   {"jrc_cvt_e5m2x2_f32", AddressOf(&EncodePair<kE5m2>)},
-                   {"jrc_cvt_e4m3x2_f16x2", AddressOf(&EncodeHalfPair<kE4m3>)},
-                   {"jrc_cvt_e5m2x2_f16x2", AddressOf(&EncodeHalfPair<kE5m2>)},
-                   {"jrc_cvt_f16x2_e4m3x2", AddressOf(&DecodePair<kE4m3>)},
-                   {"jrc_cvt_f16x2_e5m2x2", AddressOf(&DecodePair<kE5m2>)},
-                   JRC_SYMBOL(jrc_f16_to_f32),
-                   JRC_SYMBOL(jrc_bf16_to_f32),
-                   JRC_SYMBOL(jrc_f32_to_f16),
-                   JRC_SYMBOL(jrc_f64_to_f16),
-                   JRC_SYMBOL(jrc_f32_to_bf16),
-                   JRC_SYMBOL(jrc_f64_to_bf16),
-               });
+  table.insert(table.end(), {
+                                {"jrc_cvt_e4m3x2_f32", AddressOf(&EncodePair<kE4m3>)},
+                                {"jrc_cvt_e5m2x2_f32", AddressOf(&EncodePair<kE5m2>)},
+                                {"jrc_cvt_f16x2_e4m3x2", AddressOf(&DecodePair<kE4m3>)},
+                                {"jrc_cvt_f16x2_e5m2x2", AddressOf(&DecodePair<kE5m2>)},
+                            });
 }
 
 }  // namespace jax_rawcuda

@@ -34,8 +34,6 @@ inline float FloatFromFloat16(uint16_t bits) {
   return FloatFromBits(sign | wide << 23 | mantissa << 13);
 }
 
-enum class Rounding { kNearest, kZero, kDown, kUp };
-
 // A binary floating-point format of at most 16 bits with infinities.
 struct SmallFormat {
   int mantissa_bits;
@@ -44,7 +42,7 @@ struct SmallFormat {
 inline constexpr SmallFormat kFloat16{10, 5};
 inline constexpr SmallFormat kBfloat16{7, 8};
 
-// Rounds once, from any double.
-uint16_t RoundToSmall(double value, SmallFormat format, Rounding rounding);
+// Rounds to nearest, once, from any double.
+uint16_t RoundToSmall(double value, SmallFormat format);
 
 }  // namespace jax_rawcuda

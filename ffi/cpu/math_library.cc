@@ -37,7 +37,7 @@ float ExtendHalf(float half) {
 }
 template <const SmallFormat& format, typename From>
 float Truncate(From value) {
-  return FloatFromBits(RoundToSmall(value, format, Rounding::kNearest));
+  return FloatFromBits(RoundToSmall(value, format));
 }
 
 }  // namespace
@@ -98,17 +98,12 @@ void AppendMathLibrary(SymbolTable& table) {
           JRC_BINARY(pow),
           JRC_BINARY(remainder),
           JRC_SHAPED(fma, double(double, double, double), float(float, float, float)),
-          JRC_SHAPED(frexp, double(double, int*), float(float, int*)),
           JRC_SHAPED(ilogb, int(double), int(float)),
           JRC_SHAPED(ldexp, double(double, int), float(float, int)),
           JRC_SHAPED(llrint, long long(double), long long(float)),
           JRC_SHAPED(llround, long long(double), long long(float)),
           JRC_SHAPED(lrint, long(double), long(float)),
           JRC_SHAPED(lround, long(double), long(float)),
-          JRC_SHAPED(modf, double(double, double*), float(float, float*)),
-          JRC_SHAPED(nan, double(const char*), float(const char*)),
-          JRC_SHAPED(remquo, double(double, double, int*), float(float, float, int*)),
-          JRC_SHAPED(scalbln, double(double, long), float(float, long)),
           JRC_SHAPED(scalbn, double(double, int), float(float, int)),
           {"roundeven", AddressOf(&RoundEven)},
           {"roundevenf", AddressOf(&RoundEvenFloat)},
