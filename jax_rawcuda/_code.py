@@ -143,12 +143,11 @@ class SourceCode:
         """Returns what the compiler says; it compiles for that."""
         compiler = self._reader()
         result = self._program.probe_variable(compiler, name)
-        if result is None:
-            known = ptx_variables(self._result(compiler, ()).ptx)
-            names = [variable.name for variable in known]
-            raise ValidationError(unknown_variable(self.name, name, names))
-        found = {v.name: v for v in ptx_variables(result.ptx)}
-        return read_type(self.name, name, dict(result.types)[name], found.get(name))
+        ptx = self._result(compiler, ()).ptx if result is None else result.ptx
+        found = {variable.name: variable for variable in ptx_variables(ptx)}
+        if result is None or name not in found:
+            raise ValidationError(unknown_variable(self.name, name, found))
+        return read_type(self.name, name, dict(result.types)[name], found[name])
 
     def symbol(self, name: str, target: Target) -> str:
         """Returns the mangled name."""

@@ -100,7 +100,7 @@ class GlobalVariable:
             value = np.frombuffer(value, np.uint8)
             choices = ()
         array = np.asarray(value)
-        if array.dtype.hasobject:
+        if array.dtype.kind in "OSUMm":
             raise SignatureError(
                 f"{owner} is {self._described}, given {type(value).__name__}. Give a "
                 "NumPy array."
@@ -141,7 +141,7 @@ class GlobalVariable:
 
 
 def read_type(
-    subject: str, name: str, pointer: str, variable: ImageVariable | None
+    subject: str, name: str, pointer: str, variable: ImageVariable
 ) -> VariableType:
     """Reads what the compiler and the image say about a variable.
 
@@ -149,7 +149,7 @@ def read_type(
       subject: The module, for messages.
       name: The variable's.
       pointer: The type of its address, such as `float (*) [2][4]`.
-      variable: In the image; None when no kernel uses it.
+      variable: In the image.
 
     Raises:
       ValidationError: Its value cannot be set.
@@ -166,11 +166,7 @@ def read_type(
             f"{owner} holds an address, which is known only on the device. Set it in a "
             "kernel."
         )
-    if variable is not None:
-        return VariableType(pointee, variable.size)
-    if not (choices := element_types(pointee)):
-        raise ValidationError(f"{owner} is used by no kernel. Read it in one.")
-    return VariableType(pointee, choices[0].lanes * choices[0].dtype.itemsize)
+    return VariableType(pointee, variable.size)
 
 
 def symbols_of(

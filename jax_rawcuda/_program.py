@@ -19,6 +19,9 @@ from ._nvrtc import NvrtcFailure, NvrtcOptions, NvrtcResult
 from ._shims import SHIMS
 from ._source import Location, line_directive
 
+# clang takes the first value of a static `__constant__` variable for its only one.
+_FREE_VARIABLES = "#undef __constant__\n#define __constant__ __device__\n"
+
 _LINES_MATTER = re.compile(r"\b(?:assert|__LINE__|__FILE__|__builtin_(?:LINE|FILE))\b")
 
 Names = tuple[str, ...]
@@ -214,16 +217,17 @@ class Program:
     ) -> NvrtcResult:
         from .cpu import compile_source
 
+        front = _FREE_VARIABLES if variables else ""
         try:
             result = compile_source(
-                self.text(expressions),
+                front + self.text(expressions),
                 program_name=self.file_name,
                 std=self.options.std,
                 defines=self.options.macros,
                 include_dirs=self.include_dirs,
                 headers=self.options.header_texts,
                 fast_math=self.options.fast_math,
-                # A variable whose address is taken may change: clang keeps it.
+                # A variable whose address is taken may change.
                 name_expressions=(*variables, *probes, *expressions),
             )
         except CompileError as error:
