@@ -3,6 +3,9 @@
 from ._cache import CacheStats as CacheStats
 from ._cache import cache_stats as cache_stats
 from ._cache import clear_caches as clear_caches
+from ._capabilities import Capabilities as Capabilities
+from ._capabilities import capabilities as capabilities
+from ._checking import checking as checking
 from ._device import FunctionAttributes as FunctionAttributes
 from ._device import Occupancy as Occupancy
 from ._errors import BackendError as BackendError

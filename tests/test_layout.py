@@ -20,9 +20,9 @@ LAYERS = [
     {"_module"},
     {"_scalars", "_shapes", "_plan"},
     {"_commands", "_session", "_encoding", "_call_key"},
-    {"_session_function", "_live_refs", "_live_device", "_live_program", "_resources"},
-    {"_live_session", "_live_call"},
-    {"_primitive", "_op", "_live", "_kernel"},
+    {"_session_function", "_live_refs", "_live_device", "_live_program", "_retained"},
+    {"_resources", "_live_session", "_live_call"},
+    {"_primitive", "_op", "_live", "_kernel", "_capabilities"},
     {"_public"},
     {"__init__"},
 ]
