@@ -7,6 +7,11 @@ import os
 import jax
 import numpy as np
 import pytest
+from _module_source import module as module
+from _module_source import module_cache as module_cache
+from _module_source import no_nvrtc as no_nvrtc
+from _programs import fresh_cache as fresh_cache
+from _programs import include_dir as include_dir
 from hypothesis import settings
 
 # Children started with `python -c` must find the installed package, not the folder of
