@@ -22,6 +22,15 @@ _WHEELS = (
     (r"cuda\w*\.hp?p?$|cooperative_groups|mma\.h|vector_|cuComplex|device_", None),
 )
 
+
+def _undefined(names: str) -> str:
+    """A pattern for NVRTC's, and clang's, word that none of `names` is known."""
+    return (
+        rf'identifier "(?:{names})" is undefined'
+        rf"|(?:unknown type name|undeclared identifier) '(?:{names})'"
+    )
+
+
 _HINTS = (
     (
         r"cub/cub\.cuh|Including <cub/cub",
@@ -38,15 +47,32 @@ _HINTS = (
         "<cuda.h> is the driver's header for host code. Declare what you need of it.",
     ),
     (
-        r'identifier "u?int(?:ptr|max|_\w+|\d+)_t" is undefined',
+        _undefined(r"u?int(?:ptr|max|_\w+|\d+)_t"),
         "Add #include <cstdint>; the package brings it.",
     ),
     (
-        r'identifier "(?:half2?|__half2?)" is undefined',
+        _undefined(r"INFINITY|NAN|HUGE_VAL\w?|M_\w+"),
+        "Add #include <cmath>; the package brings it.",
+    ),
+    (
+        _undefined(r"(?:FLT|DBL)_\w+"),
+        "Add #include <cfloat>; the package brings it.",
+    ),
+    (
+        _undefined(r"U?(?:CHAR|SHRT|INT|LONG|LLONG)_(?:MIN|MAX)"),
+        "Add #include <climits>; the package brings it.",
+    ),
+    (
+        _undefined("uint|ushort|ulong"),
+        "uint, ushort and ulong are names of a host's C library, which nvcc brings "
+        'along. Set NvrtcOptions.defines to {"uint": "unsigned int"}.',
+    ),
+    (
+        _undefined("half2?|__half2?"),
         "Add #include <cuda_fp16.h>.",
     ),
     (
-        r'identifier "(?:__)?nv_bfloat162?" is undefined',
+        _undefined("(?:__)?nv_bfloat162?"),
         "Add #include <cuda_bf16.h>.",
     ),
     (
@@ -94,20 +120,25 @@ def failure(
     """Writes the message of a CompileError: what failed, the whole log, advice."""
     options = " ".join(flags) or "none"
     head = f"{subject} failed to compile for {arch} ({compiler}, options: {options})."
-    return "\n".join([head, log, *(f"Hint: {advice}" for advice in hints(log))])
+    return with_hints(f"{head}\n{log}", log)
+
+
+def with_hints(message: str, log: str) -> str:
+    """Adds what is known about the failures in `log` to a message."""
+    return "\n".join([message, *(f"Hint: {advice}" for advice in hints(log))])
 
 
 def unknown_kernel(subject: str, name: str, known: Iterable[str]) -> str:
     """Writes the message for a kernel that the source does not have."""
-    return _unknown("kernel", subject, name, known)
+    return _no_such("kernel", subject, name, known)
 
 
 def unknown_variable(subject: str, name: str, known: Iterable[str]) -> str:
     """Writes the message for a variable that the source does not have."""
-    return _unknown("variable", subject, name, known)
+    return _no_such("variable", subject, name, known)
 
 
-def _unknown(what: str, subject: str, name: str, known: Iterable[str]) -> str:
+def _no_such(what: str, subject: str, name: str, known: Iterable[str]) -> str:
     known = sorted(set(known))
     base = name.split("<")[0]
     near = [other for other in known if other.split("::")[-1] == base]

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from . import _cache, _nvrtc
 from ._declarations import KernelDeclaration, find_kernels
-from ._diagnostics import failure, unknown_kernel
+from ._diagnostics import failure, unknown_kernel, with_hints
 from ._errors import CompileError, ValidationError
 from ._headers import auto_includes, headers_key
 from ._image import Entry, ptx_entries
@@ -233,7 +233,10 @@ class Program:
         except CompileError as error:
             if reasons := _name_errors(error.log, "name expression"):
                 raise _NameFailure(reasons[0]) from None
-            raise
+            message = with_hints(str(error), error.log)
+            raise CompileError(
+                message, error.log, error.source, error.options, error.arch
+            ) from None
         lowered = tuple((name, result.lowered_names[name]) for name in expressions)
         types = tuple((n, t) for n, t in result.demangled.items() if n not in variables)
         return NvrtcResult(b"", result.ptx, lowered, types, log=result.log)

@@ -70,6 +70,8 @@ struct thread_block_tile : __jrc_tile {
   static_assert(Size <= 32 && (Size & (Size - 1)) == 0,
                 "a tile has 1, 2, 4, 8, 16 or 32 threads here");
   __JRC_FN thread_block_tile() : __jrc_tile{Size} {}
+  // `thread_block_tile<32> tile = tiled_partition<32>(block)` leaves the parent out.
+  __JRC_FN operator thread_block_tile<Size>() const { return {}; }
   __JRC_FN static constexpr unsigned int size() { return Size; }
   __JRC_FN static constexpr unsigned int num_threads() { return Size; }
 };

@@ -1,0 +1,49 @@
+"""Spellings that public CUDA code uses, each a kind that once failed on the CPU."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+
+import jax_rawcuda as rc
+from jax_rawcuda._program import Program
+
+
+def run(source, x, *, block=64, **contract):
+    """Calls the one kernel of `source`, `x -> float32`, under jit; a NumPy array."""
+    contract = {"shapes": "n -> n", "threads": "n", "block": block, **contract}
+    kernel = rc.kernel(source, **contract)
+    return np.asarray(jax.jit(kernel)(jax.device_put(x, jax.devices("cpu")[0])))
+
+
+@pytest.fixture
+def x():
+    return np.random.default_rng(8).standard_normal(192).astype(np.float32)
+
+
+def test_a_tile_whose_parent_is_not_named(x):
+    source = r"""
+    #include <cooperative_groups.h>
+    namespace cg = cooperative_groups;
+    __device__ float sum(cg::thread_block_tile<16> tile, float v) {
+      for (int d = tile.size() / 2; d > 0; d /= 2) v += tile.shfl_xor(v, d);
+      return v;
+    }
+    __global__ void sums(const float* x, float* out) {
+      cg::thread_block block = cg::this_thread_block();
+      cg::thread_block_tile<16> tile = cg::tiled_partition<16>(block);
+      cg::thread_block_tile<4> quad = cg::tiled_partition<4>(tile);
+      int i = blockIdx.x * blockDim.x + threadIdx.x;
+      out[i] = sum(tile, x[i]) + quad.thread_rank();
+    }
+    """
+    want = np.repeat(x.reshape(-1, 16).sum(1), 16) + np.arange(x.size) % 4
+    np.testing.assert_allclose(run(source, x), want, rtol=1e-5, atol=1e-5)
+
+
+def test_clang_gives_the_advice_that_nvrtc_gives():
+    text = "__global__ void k(float* x) { *x = INFINITY; }"
+    program = Program("k.cu", text, rc.NvrtcOptions())
+    with pytest.raises(rc.CompileError, match=r"\nHint: Add #include <cmath>; the"):
+        program.compile_for_host()
