@@ -17,7 +17,7 @@ LAYERS = [
     {"_errors"},
     {"_dtypes", "_launch", "_compat", "_ffi"},
     {"_source", "_headers", "_signature", "_nvrtc", "_cache", "cpu", "_registration"},
-    {"_module"},
+    {"_globals", "_function", "_module"},
     {"_scalars", "_shapes", "_plan"},
     {"_commands", "_session", "_encoding", "_call_key"},
     {"_session_function", "_live_refs", "_live_device", "_live_program", "_retained"},

@@ -16,11 +16,23 @@ class VariableMemory:
     Args:
       module: Where they are declared.
       values: What some of them hold at first, instead of what the module says.
+
+    Raises:
+      UnsupportedError: A value is of no variable, or of another size.
     """
 
     def __init__(self, module: Module, values: Mapping[str, bytes]) -> None:
         self._module = module
         self._values = values
+        for name, value in values.items():
+            variable = module.variables.get(name)
+            if variable is None:
+                raise UnsupportedError(f"variable {name} is not in the module")
+            if len(value) != variable.size:
+                raise UnsupportedError(
+                    f"variable {name} has {variable.size} bytes; its value has "
+                    f"{len(value)}"
+                )
         self._buffers: dict[str, tuple[int, object]] = {}
 
     def address(self, name: str) -> int:
@@ -37,11 +49,6 @@ class VariableMemory:
 
     def _content(self, variable: Variable) -> bytes:
         value = self._values.get(variable.name)
-        if value is None:
-            return b"".join(initial_elements(variable, self.address))
-        if len(value) != variable.size:
-            raise UnsupportedError(
-                f"variable {variable.name} has {variable.size} bytes; its value has "
-                f"{len(value)}"
-            )
-        return value
+        if value is not None:
+            return value
+        return b"".join(initial_elements(variable, self.address))
