@@ -1,5 +1,6 @@
-// handwritten.cu: what one writes without jax_rawcuda, an XLA FFI handler that launches
-// one kernel. benchmarks/launch_overhead.py builds it with nvcc and compares.
+// handwritten.cu: what one writes without jax_rawcuda: an XLA FFI handler that launches
+// one kernel, and one that launches many. benchmarks/launch_overhead.py and
+// benchmarks/session_launches.py build it with nvcc and compare.
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -43,3 +44,33 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(HandwrittenSaxpy, Saxpy,
 XLA_FFI_DEFINE_HANDLER_SYMBOL(
     HandwrittenInitialize, [] { return ffi::Error::Success(); },
     ffi::Ffi::BindInitialize());
+
+// `count` launches in one call, each on the result of the one before.
+static ffi::Error Chain(cudaStream_t stream, float a, int32_t count,
+                        ffi::Buffer<ffi::F32> x, ffi::Buffer<ffi::F32> y,
+                        ffi::ResultBuffer<ffi::F32> out,
+                        ffi::ResultBuffer<ffi::F32> scratch) {
+  const int64_t n = x.element_count();
+  const int block = 256;
+  const unsigned grid = static_cast<unsigned>((n + block - 1) / block);
+  const float* from = x.typed_data();
+  for (int32_t left = count; left > 0; --left) {
+    float* to = left % 2 ? out->typed_data() : scratch->typed_data();
+    saxpy<<<grid, block, 0, stream>>>(from, y.typed_data(), a, to, n);
+    from = to;
+  }
+  const cudaError_t status = cudaGetLastError();
+  if (status != cudaSuccess) return ffi::Error::Internal(cudaGetErrorString(status));
+  return ffi::Error::Success();
+}
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(HandwrittenChain, Chain,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::PlatformStream<cudaStream_t>>()
+                                  .Attr<float>("a")
+                                  .Attr<int32_t>("count")
+                                  .Arg<ffi::Buffer<ffi::F32>>()
+                                  .Arg<ffi::Buffer<ffi::F32>>()
+                                  .Ret<ffi::Buffer<ffi::F32>>()
+                                  .Ret<ffi::Buffer<ffi::F32>>(),
+                              {ffi::Traits::kCmdBufferCompatible});
