@@ -53,9 +53,12 @@ class CpuProgram final : public LiveProgram {
   Status Run(uintptr_t, int, const std::vector<uintptr_t>& buffers) override {
     RETURN_IF_ERROR(CheckCount(plan_, buffers.size()));
     std::vector<Buffer> pointers;
-    for (const uintptr_t address : buffers) {
-      // The plan was checked against the sizes that the session knows.
-      pointers.push_back({reinterpret_cast<void*>(address), 0});
+    for (const uint64_t bytes : plan_.operand_bytes)
+      pointers.push_back({nullptr, bytes});
+    for (const uint64_t bytes : plan_.result_bytes)
+      pointers.push_back({nullptr, bytes});
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      pointers[i].data = reinterpret_cast<void*>(buffers[i]);
     }
     LaunchThreads threads;
     return ReplayOnCpu(plan_, kernels_, pointers.data(),
@@ -127,7 +130,7 @@ Result<std::unique_ptr<LiveProgram>> LoadLiveProgram(Platform platform,
   }
 #endif
   if (program == nullptr) return Unimplemented("This build has no CUDA support.");
-  return std::move(program);  // NOLINT: into a Result, not a plain move
+  return program;
 }
 
 }  // namespace jax_rawcuda
