@@ -14,7 +14,8 @@ pytest.importorskip("llvmlite")
 
 def extract(name: str, a: int, b: int, c: int) -> int:
     width = int(name[1:])
-    position, length = b & 255, c & 255
+    # The device reads one byte of them, but all of them for 64-bit values.
+    position, length = (b & 255, c & 255) if width == 32 else (b, c)
     if length == 0:
         return 0
     top = min(position + length - 1, width - 1)

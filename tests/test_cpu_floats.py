@@ -203,7 +203,12 @@ def test_signs(kind: str) -> None:
         "abs": lambda a: a & ~form.sign,
     }.items():
         (result,) = run(Form(f"{op}.{kind} %d, %a;", (width,), (width,)), column)
-        np.testing.assert_array_equal(result, [reference(v) for v in column.tolist()])
+        want = [reference(v) for v in column.tolist()]
+        if kind != "f64":  # any NaN becomes the canonical one
+            want = [
+                form.sign - 1 if v & form.sign - 1 > form.infinity else v for v in want
+            ]
+        np.testing.assert_array_equal(result, want)
 
 
 @pytest.mark.parametrize("kind", ["f32", "f64"])
@@ -222,7 +227,7 @@ CLASSES = {
     "infinite": np.isinf,
     "number": lambda x: ~np.isnan(x),
     "notanumber": np.isnan,
-    "normal": lambda x: np.isfinite(x) & (abs(x) >= np.finfo(x.dtype).tiny),
+    "normal": lambda x: (x == 0) | np.isfinite(x) & (abs(x) >= np.finfo(x.dtype).tiny),
     "subnormal": lambda x: (x != 0) & (abs(x) < np.finfo(x.dtype).tiny),
 }
 

@@ -14,6 +14,7 @@ from .functions import parse_call
 from .inline import callers, flatten, must_inline
 from .ir import ModuleState
 from .layout import KernelLayout
+from .nans import make_nans_canonical
 from .operands import Instruction, Symbol
 from .ops.table import OPCODES
 from .ptx import Function, Module, parse
@@ -92,6 +93,8 @@ def translate(ptx: str, kernel: str) -> Translation:
             f"{kernel}: the PTX has no such kernel. It has: {', '.join(names)}."
         )
     reachable = module.reachable(kernel)
+    for name in reachable:
+        make_nans_canonical(module.functions[name].body)
     inlined = must_inline(module, reachable)
     state = ModuleState(
         variables=Variables(module, reachable),

@@ -69,6 +69,8 @@ def _call(em: Emitter, inst: Instruction) -> None:
             value = library.invoke(em, name, *(value for _, value in arguments))
         else:
             value = em.intrinsic(target.name, result, *arguments)
+        if result == "float":
+            value = library.invoke(em, "jrc.canonical.f32", value)
         _return(em, call, result, value)
     else:
         raise em.unsupported(inst, f"no host function stands for {target.name}")

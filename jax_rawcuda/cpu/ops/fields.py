@@ -17,6 +17,10 @@ def _byte(em: Emitter, operand: Operand) -> str:
     return em.op(f"and i32 {em.get(operand, 'i32')}, 255")
 
 
+def _word(em: Emitter, operand: Operand) -> str:
+    return em.get(operand, "i32")
+
+
 def _extract(em: Emitter, inst: Instruction) -> None:
     """Bits beyond the word read as 0, or as the sign."""
     require(em, inst)
@@ -24,7 +28,9 @@ def _extract(em: Emitter, inst: Instruction) -> None:
     width = WIDTHS[kind]
     verb = "ashr" if signed else "lshr"
     source = em.get(inst.operands[1], kind)
-    position, length = (_byte(em, operand) for operand in inst.operands[2:4])
+    # The device reads one byte of them, but all of them for 64-bit values.
+    read = _byte if width == 32 else _word
+    position, length = (read(em, operand) for operand in inst.operands[2:4])
     amount = _amount(em, minimum(em, position, width - 1), kind)
     value = em.op(f"{verb} {kind} {source}, {amount}")
     if not signed:

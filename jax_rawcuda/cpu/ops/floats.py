@@ -7,59 +7,15 @@ from collections.abc import Callable
 from .._types import SUFFIXES
 from ..emitter import Emitter
 from ..operands import Instruction, Operand
+from . import float_functions as float_functions  # adds to the library
 from . import library
 from ._common import Handler, join, lanes, require
-from .rounding import DIRECTED, NAN, ROUNDINGS
+from .rounding import DIRECTED, ROUNDINGS
 
 TYPES = frozenset({"f32", "f64", "f32x2"})
 
 # Computes one lane: LLVM type and sources -> value of that type.
 Compute = Callable[[Emitter, str, list[str]], str]
-
-_SMALLEST_NORMAL = {"f32": "0x3810000000000000", "f64": "0x0010000000000000"}
-for _suffix, _type in (("f32", "float"), ("f64", "double")):
-    library.add(f"""
-define {_type} @jrc.ftz.{_suffix}({_type} %x) {{
-  %size = call {_type} @llvm.fabs.{_suffix}({_type} %x)
-  %small = fcmp olt {_type} %size, {_SMALLEST_NORMAL[_suffix]}
-  %zero = call {_type} @llvm.copysign.{_suffix}({_type} 0.0, {_type} %x)
-  %result = select i1 %small, {_type} %zero, {_type} %x
-  ret {_type} %result
-}}
-define {_type} @jrc.sat.{_suffix}({_type} %x) {{
-  %above = fcmp ogt {_type} %x, 0.0
-  %low = select i1 %above, {_type} %x, {_type} 0.0
-  %below = fcmp olt {_type} %low, 1.0
-  %result = select i1 %below, {_type} %low, {_type} 1.0
-  ret {_type} %result
-}}
-""")
-    # -0 is below +0; one NaN gives the other operand, two the canonical NaN.
-    for _word, _order, _merge in (("min", "olt", "or"), ("max", "ogt", "and")):
-        _bits = "i32" if _type == "float" else "i64"
-        library.add(f"""
-define {_type} @jrc.{_word}.{_suffix}({_type} %a, {_type} %b) {{
-  %first = fcmp {_order} {_type} %a, %b
-  %r0 = select i1 %first, {_type} %a, {_type} %b
-  %abits = bitcast {_type} %a to {_bits}
-  %bbits = bitcast {_type} %b to {_bits}
-  %merged = {_merge} {_bits} %abits, %bbits
-  %both = bitcast {_bits} %merged to {_type}
-  %equal = fcmp oeq {_type} %a, %b
-  %r1 = select i1 %equal, {_type} %both, {_type} %r0
-  %bnan = fcmp uno {_type} %b, %b
-  %r2 = select i1 %bnan, {_type} %a, {_type} %r1
-  %nan = fcmp uno {_type} %r2, %r2
-  %result = select i1 %nan, {_type} {NAN[_suffix]}, {_type} %r2
-  ret {_type} %result
-}}
-define {_type} @jrc.{_word}.nan.{_suffix}({_type} %a, {_type} %b) {{
-  %number = call {_type} @jrc.{_word}.{_suffix}({_type} %a, {_type} %b)
-  %nan = fcmp uno {_type} %a, %b
-  %result = select i1 %nan, {_type} {NAN[_suffix]}, {_type} %number
-  ret {_type} %result
-}}
-""")
 
 
 def flush(em: Emitter, kind: str, value: str) -> str:
@@ -176,6 +132,12 @@ def _rcp(em: Emitter, inst: Instruction) -> None:
     apply(em, inst, compute)
 
 
+def _sqrt(em: Emitter, kind: str, values: list[str]) -> str:
+    if kind == "float":
+        return library.invoke(em, "jrc.sqrt.f32", *values)
+    return _intrinsic("sqrt")(em, kind, values)
+
+
 def _rsqrt(em: Emitter, inst: Instruction) -> None:
     require(em, inst, "ftz", "approx")
 
@@ -214,7 +176,12 @@ def _with_product_sign(em: Emitter, size: str, values: list[str]) -> str:
         sign = em.op(f"xor i32 {sign}, {other}")
     signed = em.op(f"bitcast i32 {sign} to float")
     arguments = ("float", size), ("float", signed)
-    return em.intrinsic("llvm.copysign.f32", "float", *arguments)
+    result = em.intrinsic("llvm.copysign.f32", "float", *arguments)
+    return library.invoke(em, "jrc.canonical.f32", result)
+
+
+def _canonical(em: Emitter, kind: str, values: list[str]) -> str:
+    return library.invoke(em, f"jrc.canonical.{SUFFIXES[kind]}", values[0])
 
 
 def _plain(compute: Compute) -> Handler:
@@ -236,7 +203,7 @@ _CLASSES = {
     "infinite": 0x204,
     "number": 0x3FC,
     "notanumber": 0x003,
-    "normal": 0x108,
+    "normal": 0x168,  # zeros count as normal
     "subnormal": 0x090,
 }
 
@@ -259,7 +226,7 @@ OPCODES: dict[str, Handler] = {
     "fma": _fma,
     "mad": _fma,
     "div": _rounded("div", _instruction("fdiv")),
-    "sqrt": _rounded("sqrt", _intrinsic("sqrt")),
+    "sqrt": _rounded("sqrt", _sqrt),
     "rcp": _rcp,
     "rsqrt": _rsqrt,
     "min": _extreme("min"),
@@ -267,5 +234,6 @@ OPCODES: dict[str, Handler] = {
     "neg": _plain(_instruction("fneg")),
     "abs": _plain(_intrinsic("fabs")),
     "copysign": _copysign,
+    "canonical": _plain(_canonical),  # nans.py adds it; PTX has no such instruction
     "testp": _testp,
 }

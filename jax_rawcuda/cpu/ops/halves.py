@@ -178,6 +178,7 @@ def _extreme(word: str) -> Handler:
             result = _in_f32(choose)(em, kind, sizes)
             if inst.has("xorsign"):
                 result = _with_product_sign(em, result, values)
+                result = library.invoke(em, f"jrc.canonical.{kind}", result)
             return result
 
         apply(em, inst, compute)
@@ -193,13 +194,13 @@ def _with_product_sign(em: Emitter, size: str, values: list[str]) -> str:
 
 
 def _neg(em: Emitter, kind: str, values: list[str]) -> str:
-    del kind
-    return em.op(f"xor i16 {values[0]}, -32768")
+    negative = em.op(f"xor i16 {values[0]}, -32768")
+    return library.invoke(em, f"jrc.canonical.{kind}", negative)
 
 
 def _abs(em: Emitter, kind: str, values: list[str]) -> str:
-    del kind
-    return em.op(f"and i16 {values[0]}, 32767")
+    size = em.op(f"and i16 {values[0]}, 32767")
+    return library.invoke(em, f"jrc.canonical.{kind}", size)
 
 
 OPCODES: dict[str, Handler] = {

@@ -33,9 +33,9 @@ define i32 @jrc.tf32.{_mode}(float %x) {{
   %even = {_even}
   %last = and i32 %even, 1
   %rounded = add i32 %biased, {_last}
-  %cut = and i32 %rounded, -8192
   %nan = fcmp uno float %x, %x
-  %result = select i1 %nan, i32 2147483647, i32 %cut
+  %whole = select i1 %nan, i32 %bits, i32 %rounded
+  %result = and i32 %whole, -8192
   ret i32 %result
 }}
 """)

@@ -25,6 +25,7 @@
   __JRC_FN __JRC_H2 NAME2(__JRC_H2 f, __JRC_H2 g, __JRC_H2 h) {                 \
     return __JRC_H2(NAME(f.x, g.x, h.x), NAME(f.y, g.y, h.y));                  \
   }
+#define __JRC_NAN __builtin_bit_cast(__JRC_NATIVE, (unsigned short)0x7fff)
 #define __JRC_FUSED "clang fp contract(fast)"
 #define __JRC_SPLIT "clang fp contract(off)"
 
@@ -32,7 +33,7 @@ __JRC_FN __JRC_NATIVE __jrc_saturate(__JRC_NATIVE a) {
   return (__JRC_NATIVE)__nvvm_saturate_f((float)a);
 }
 __JRC_FN __JRC_NATIVE __jrc_relu(__JRC_NATIVE a) {
-  return a < (__JRC_NATIVE)0.0f ? (__JRC_NATIVE)0.0f : a;
+  return a <= (__JRC_NATIVE)0.0f ? (__JRC_NATIVE)0.0f : a;
 }
 
 __JRC_BINARY(__hadd, __hadd2, __JRC_FUSED, a + b)
@@ -55,11 +56,9 @@ __JRC_UNARY(__habs, __habs2, (__JRC_NATIVE)fabsf((float)a))
 __JRC_BINARY(__hmax, __hmax2, __JRC_SPLIT, (__JRC_NATIVE)fmaxf((float)a, (float)b))
 __JRC_BINARY(__hmin, __hmin2, __JRC_SPLIT, (__JRC_NATIVE)fminf((float)a, (float)b))
 __JRC_BINARY(__hmax_nan, __hmax2_nan, __JRC_SPLIT,
-             a != a || b != b ? (__JRC_NATIVE)__builtin_nanf("")
-                              : (__JRC_NATIVE)fmaxf((float)a, (float)b))
+             a != a || b != b ? __JRC_NAN : (__JRC_NATIVE)fmaxf((float)a, (float)b))
 __JRC_BINARY(__hmin_nan, __hmin2_nan, __JRC_SPLIT,
-             a != a || b != b ? (__JRC_NATIVE)__builtin_nanf("")
-                              : (__JRC_NATIVE)fminf((float)a, (float)b))
+             a != a || b != b ? __JRC_NAN : (__JRC_NATIVE)fminf((float)a, (float)b))
 
 // Complex multiply and add of pairs (real, imaginary).
 __JRC_FN __JRC_H2 __hcmadd(__JRC_H2 a, __JRC_H2 b, __JRC_H2 c) {
@@ -181,6 +180,7 @@ __JRC_MATH(ceil, ceilf((float)a))
 __JRC_MATH(trunc, truncf((float)a))
 __JRC_MATH(rint, rintf((float)a))
 #undef __JRC_MATH
+#undef __JRC_NAN
 #undef __JRC_FUSED
 #undef __JRC_SPLIT
 #undef __JRC_UNARY

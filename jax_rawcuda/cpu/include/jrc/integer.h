@@ -20,7 +20,7 @@ __JRC_FN unsigned int __fns(unsigned int mask, unsigned int base, int offset) {
   return r;
 }
 __JRC_FN unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int s) {
-  return __nvvm_prmt(x, y, s);
+  return __nvvm_prmt(x, y, s & 0x7777);
 }
 
 __JRC_FN unsigned int __funnelshift_l(unsigned int lo, unsigned int hi,

@@ -82,12 +82,12 @@ __JRC_FN float scalblnf(float x, long int n) {
 }
 __JRC_FN float modff(float x, float* integer) {
   *integer = truncf(x);
-  return copysignf(__builtin_isinf(x) ? 0.0f : x - *integer, x);
+  return x == *integer ? copysignf(0.0f, x) : x - *integer;
 }
 __JRC_FN float frexpf(float x, int* exponent) {
   if (x == 0.0f || !__builtin_isfinite(x)) {
     *exponent = 0;
-    return x;
+    return x + x;
   }
   *exponent = ilogbf(x) + 1;
   return ldexpf(x, -*exponent);

@@ -79,12 +79,12 @@ __JRC_FN double scalbln(double x, long int n) {
 }
 __JRC_FN double modf(double x, double* integer) {
   *integer = trunc(x);
-  return copysign(__builtin_isinf(x) ? 0.0 : x - *integer, x);
+  return x == *integer ? copysign(0.0, x) : x - *integer;
 }
 __JRC_FN double frexp(double x, int* exponent) {
   if (x == 0.0 || !__builtin_isfinite(x)) {
     *exponent = 0;
-    return x;
+    return x + x;
   }
   *exponent = ilogb(x) + 1;
   return ldexp(x, -*exponent);

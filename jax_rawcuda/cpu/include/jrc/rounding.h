@@ -47,7 +47,10 @@ __JRC_ALL_ROUNDS(rz, rz)
 __JRC_ALL_ROUNDS(rd, rm)
 __JRC_ALL_ROUNDS(ru, rp)
 #undef __JRC_ALL_ROUNDS
-__JRC_FN float __frsqrt_rn(float x) { return (float)(1.0 / sqrt((double)x)); }
+// The sum changes no number, and makes a NaN that of single precision.
+__JRC_FN float __frsqrt_rn(float x) {
+  return (float)(1.0 / sqrt((double)x)) + 0.0f;
+}
 
 __JRC_FN float __saturatef(float x) { return __JRC_NVVM(saturate)(x); }
 __JRC_FN float __fdividef(float x, float y) { return x / y; }
