@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -74,3 +75,13 @@ def vary_results(results: Sequence[Any], operands: Sequence[Any]) -> list[Any]:
     if not axes:
         return list(results)
     return [jax.lax.pcast(x, axes, to="varying") for x in results]
+
+
+def buffer_callback(
+    callback: Callable[..., None], results: Sequence[Any], **options: Any
+) -> Callable[..., Any]:
+    """Makes a call that runs Python with the program, on its buffers."""
+    from jax.experimental import buffer_callback as module
+
+    call: Callable[..., Any] = module.buffer_callback(callback, results, **options)
+    return call

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ._compat import vary_results
+from ._compat import buffer_callback, vary_results
 from ._errors import SessionError, SignatureError, ValidationError
 from ._live_call import LiveCall, StaticArgument
 from ._operands import check_dtype, check_operand, describe
@@ -96,8 +96,6 @@ class LiveOp(SessionFunction):
 
     def __call__(self, *args: Any, **static: Any) -> Any:
         """Runs the op, now or as part of the program being traced."""
-        from jax.experimental.buffer_callback import buffer_callback
-
         leaves, tree, names = self.flatten(args, static)
         arrays = [self._operand(n, x) for n, x in zip(names, leaves, strict=True)]
         types = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn, cast
@@ -16,6 +16,7 @@ from ._device import call_driver, device_context
 from ._encoding import encode
 from ._errors import BackendError, UnsupportedError, ValidationError
 from ._live_device import LiveDevice
+from ._module import Module
 from ._plan import ArrayType, BufferRef, Command, Plan, Space, relocate
 from ._registration import register
 
@@ -69,16 +70,17 @@ def run_command(
 @dataclass(frozen=True, slots=True)
 class _Program:
     code: _ffi.Program
-    plan: Plan
+    op_name: str
     platform: str
+    modules: frozenset[Module]
     ordinals: set[int] = field(default_factory=set)
 
     def wait(self) -> None:
         """Waits for every device that may still run it."""
         if self.platform == "cuda":
             for ordinal in self.ordinals:
-                with device_context(self.plan.op_name, ordinal):
-                    call_driver(self.plan.op_name, "cuCtxSynchronize")
+                with device_context(self.op_name, ordinal):
+                    call_driver(self.op_name, "cuCtxSynchronize")
 
 
 class _Programs:
@@ -87,6 +89,7 @@ class _Programs:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._entries: OrderedDict[tuple[Plan, str], _Program] = OrderedDict()
+        self._users: Counter[Module] = Counter()  # entries that have it
 
     def get(self, plan: Plan, platform: str) -> _Program:
         key = plan, platform
@@ -94,23 +97,28 @@ class _Programs:
             if (program := self._entries.get(key)) is not None:
                 self._entries.move_to_end(key)
                 return program
-        program = _load(plan, platform)  # without the lock: it may compile
+        made = _load(plan, platform)  # without the lock: it may compile
         with self._lock:
-            program = self._entries.setdefault(key, program)
-            evicted = self._shrink()
-        for old in evicted:
+            program = self._entries.setdefault(key, made)
+            if program is made:
+                self._users.update(made.modules)
+            unloaded = self._shrink()
+        for old in unloaded:
             old.wait()
         return program
 
     def _shrink(self) -> list[_Program]:
-        """Drops the oldest; returns those whose images nobody else keeps loaded."""
-        dropped = []
+        """Drops the oldest; returns those whose images go with them."""
+        unloaded = []
         while len(self._entries) > _MAX_PROGRAMS:
-            dropped.append(self._entries.popitem(last=False)[1])
-        kept = {f.module for p in self._entries.values() for f in p.plan.functions}
-        return [
-            p for p in dropped if any(f.module not in kept for f in p.plan.functions)
-        ]
+            _, program = self._entries.popitem(last=False)
+            self._users.subtract(program.modules)
+            gone = [module for module in program.modules if not self._users[module]]
+            for module in gone:
+                del self._users[module]
+            if gone:
+                unloaded.append(program)
+        return unloaded
 
 
 _programs = _Programs()
@@ -123,7 +131,8 @@ def _load(plan: Plan, platform: str) -> _Program:
     code = _ffi.load_program(platform, text, images)
     if isinstance(code, tuple):
         _raise(*code)
-    return _Program(code, plan, platform)
+    modules = frozenset(function.module for function in plan.functions)
+    return _Program(code, plan.op_name, platform, modules)
 
 
 def _raise(what: str, text: str) -> NoReturn:

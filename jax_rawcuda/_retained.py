@@ -84,7 +84,9 @@ class RetainedTensor:
         return self._view().cuda_array_interface()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self.numpy(), dtype, copy=copy or None)
+        if copy is False:
+            raise ValueError("RetainedTensor: NumPy can only have a copy of it.")
+        return np.asarray(self.numpy(), dtype)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise SessionError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from unittest import mock
 
 import jax
 import numpy as np
@@ -83,9 +84,16 @@ def test_a_gpu_says_what_jax_says():
     assert float(can.driver_version) >= 12
 
 
+def test_devices_of_others_are_refused():
+    far = mock.Mock(jax.Device, process_index=3)
+    with pytest.raises(rc.ValidationError, match="belongs to process 3"):
+        rc.capabilities(far)
+    tpu = mock.Mock(jax.Device, process_index=0, platform="tpu")
+    with pytest.raises(rc.UnsupportedError, match="neither a CUDA device nor the CPU"):
+        rc.capabilities(tpu)
+
+
 @pytest.mark.parametrize("device", [0, "cpu", jax.ShapeDtypeStruct((), np.int32)])
 def test_only_devices_are_asked(device):
-    with pytest.raises(
-        rc.ValidationError, match=r"^capabilities: device=.*jax.devices"
-    ):
+    with pytest.raises(rc.ValidationError, match=r"^capabilities: device=.*of jax.dev"):
         rc.capabilities(device)

@@ -105,6 +105,8 @@ def test_handles(x):
         driver().cuMemcpyDtoDAsync(pointer, x.unsafe_raw_ptr(), 4 * N, handle)
         with pytest.raises(rc.UnsupportedError, match="which NumPy cannot read"):
             np.asarray(x)
+        with pytest.raises(rc.UnsupportedError, match="has no DLPack form here"):
+            x[5:].__dlpack__()
 
     np.testing.assert_array_equal(run(body, x), x)
 

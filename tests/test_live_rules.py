@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
+from collections import Counter
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import jax_rawcuda as rc
+from jax_rawcuda import _live_program
 
 MODULE = rc.compile_nvrtc(r"""
 extern "C" __global__ void scaled(const float* x, float* out, float factor, int n) {
@@ -19,7 +21,16 @@ extern "C" __global__ void scaled(const float* x, float* out, float factor, int 
   if (i < n) out[i] = factor * x[i];
 }
 extern "C" __global__ void __launch_bounds__(64) bounded(float* out) { out[0] = 1; }
-extern "C" __global__ void spread(float* out) { out[blockIdx.x] = 1; }
+extern "C" __global__ void static_shared(float* out) {
+  __shared__ float s[1024];
+  s[threadIdx.x] = 1;
+  __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x];
+}
+extern "C" __global__ void stop(float* out) {
+  out[0] = 1;
+  __trap();
+}
 """)
 N = 100
 X = np.random.default_rng(7).standard_normal(N, np.float32)
@@ -107,6 +118,53 @@ def test_errors_come_out_of_the_program(device, fault):
     assert text in failure(body)
     # The next call is not affected.
     np.testing.assert_array_equal(run(lambda s, x, out: s.copy_bytes(out, x)), X)
+
+
+def on_cpu(name, config):
+    return lambda s, _, out: s.launch(MODULE.function(name), config, out)
+
+
+RUN_TIME_FAULTS = {
+    "limit": (
+        on_cpu("static_shared", rc.LaunchConfig(1, 64, 232_448)),
+        "ValidationError: static_shared: 236544 bytes of shared memory per block",
+    ),
+    "cluster": (
+        on_cpu("static_shared", rc.LaunchConfig(2, 64, cluster=2)),
+        "UnsupportedError: static_shared: clusters of 2 blocks do not run on the CPU",
+    ),
+    "trap": (on_cpu("stop", rc.LaunchConfig(1, 1)), "BackendError: stop: "),
+}
+
+
+@pytest.mark.parametrize("fault", RUN_TIME_FAULTS)
+def test_failures_of_a_launch_have_their_type(fault):
+    body, text = RUN_TIME_FAULTS[fault]
+    with jax.default_device(jax.devices("cpu")[0]):
+        assert text in failure(body)
+        np.testing.assert_array_equal(run(lambda s, x, out: s.copy_bytes(out, x)), X)
+
+
+def test_programs_of_commands_are_bounded(monkeypatch):
+    monkeypatch.setattr(_live_program, "_MAX_PROGRAMS", 3)
+    programs = _live_program._Programs()
+    monkeypatch.setattr(_live_program, "_programs", programs)
+    source = "__global__ void add(const float* x, float a, float* out) {{ {} }}"
+    modules = [rc.compile_nvrtc(source.format(f"out[{i}] = a;")) for i in range(3)]
+
+    def body(s, x, out):
+        s.fill_bytes(out, 0)
+        for i, module in enumerate(modules):
+            for a in range(1, 5):
+                function = module.function("add")
+                s.launch(function, rc.LaunchConfig(1, 1), x, float(a), out)
+                assert s.download_tensor(out)[i] == a
+                assert len(programs._entries) <= 3
+                used = [m for p in programs._entries.values() for m in p.modules]
+                assert programs._users == Counter(used)
+
+    with jax.default_device(jax.devices("cpu")[0]):
+        run(body)
 
 
 def nothing(s, x, out):

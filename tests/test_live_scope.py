@@ -117,3 +117,28 @@ def test_recorded_references_have_no_address():
         return s.alloc_output(x.shape, x.dtype, fill=0)
 
     assert not f(X).any()
+
+
+def test_retained_tensors_stay_where_they_are():
+    kept = []
+
+    def body(s, x, out):
+        s.copy_bytes(out, x)
+        kept.append(s.retain_tensor(x))
+
+    run(body)
+    for duplicate in (copy.copy, pickle.dumps):
+        with pytest.raises(rc.SessionError, match=r"cannot be copied .* its numpy\(\)"):
+            duplicate(kept[0])
+    with pytest.raises(ValueError, match="can only have a copy"):
+        np.array(kept[0], copy=False)
+    kept[0].ordinal = 99
+    text = r"RetainedTensor\(float32\[100\]\) is on another device than the session"
+    with pytest.raises(jax.errors.JaxRuntimeError, match=text):
+        run(lambda s, *_: s.tensor(kept[0]))
+
+
+def test_a_live_op_cannot_be_exported():
+    op = rc.live_op(lambda s, x, out: s.copy_bytes(out, x), name="f", out=OUT)
+    with pytest.raises((NotImplementedError, ValueError)):
+        jax.export.export(jax.jit(op))(X)
