@@ -107,6 +107,8 @@ std::shared_ptr<const HostKernel> ToHostKernel(nb::handle object,
   kernel->parameter_bytes = Get<uint32_t>(object, "param_bytes");
   kernel->spin_budget = Get<int32_t>(object, "spin_budget");
   kernel->max_threads = Get<uint32_t>(object, "max_threads");
+  const auto cluster = Get<std::vector<uint32_t>>(object, "cluster");
+  for (size_t axis = 0; axis < 3; ++axis) kernel->cluster[axis] = cluster.at(axis);
   if (kernel->regions.empty() || kernel->regions.size() != kernel->syncs.size() ||
       kernel->parameters.size() != function.parameters.size()) {
     throw nb::value_error(

@@ -10,6 +10,35 @@
 namespace jax_rawcuda {
 namespace {
 
+std::string Text(const std::array<uint32_t, 3>& extents) {
+  return "(" + std::to_string(extents[0]) + "," + std::to_string(extents[1]) + "," +
+         std::to_string(extents[2]) + ")";
+}
+
+// The launch's cluster, or the one that the kernel's __cluster_dims__ asks for.
+Result<std::array<uint32_t, 3>> ClusterOf(const HostKernel& kernel,
+                                          const std::string& name,
+                                          const Launch& launch) {
+  const bool given = launch.cluster[0] != 0;
+  if (kernel.cluster[0] == 0) {
+    return given ? launch.cluster : std::array<uint32_t, 3>{1, 1, 1};
+  }
+  if (given && launch.cluster != kernel.cluster) {
+    return InvalidArgument(name + ": cluster=" + Text(launch.cluster) +
+                           " is not the kernel's __cluster_dims__ " +
+                           Text(kernel.cluster) + ". Leave cluster out.");
+  }
+  for (int axis = 0; axis < 3; ++axis) {
+    if (launch.grid[axis] % kernel.cluster[axis] != 0) {
+      return InvalidArgument(name + ": grid=" + Text(launch.grid) +
+                             " is not divisible by the kernel's __cluster_dims__ " +
+                             Text(kernel.cluster) +
+                             ". Round the grid up to whole clusters.");
+    }
+  }
+  return kernel.cluster;
+}
+
 // One pass over the commands: addresses of one batch element's buffers.
 class Replay {
  public:
@@ -60,12 +89,6 @@ class Replay {
   Status Execute(const Launch& launch) {
     const HostKernel& kernel = *kernels_[launch.function];
     const std::string& name = plan_.functions[launch.function].display_name;
-    const uint64_t cluster =
-        uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2];
-    if (cluster > 1) {
-      return Unimplemented(name + ": clusters of " + std::to_string(cluster) +
-                           " blocks do not run on the CPU; clusters of one block do.");
-    }
     if (kernel.parameters.size() != launch.arguments.size()) {
       return Internal(name + ": the compiled kernel has " +
                       std::to_string(kernel.parameters.size()) +
@@ -91,8 +114,14 @@ class Replay {
                                       : argument.scalar.data(),
                   size);
     }
-    const LaunchConfig config{name, launch.grid, launch.block, launch.shared_mem_bytes,
-                              launch.cooperative};
+    Result<std::array<uint32_t, 3>> cluster = ClusterOf(kernel, name, launch);
+    if (!cluster.ok()) return cluster.status();
+    const LaunchConfig config{name,
+                              launch.grid,
+                              launch.block,
+                              launch.shared_mem_bytes,
+                              launch.cooperative,
+                              cluster.value()};
     return LaunchGrid(kernel, parameters_.data(), config, pool_);
   }
 

@@ -1,6 +1,7 @@
 // replay_cpu.h: replays a plan over host buffers with kernels compiled for the host.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -52,7 +53,8 @@ struct HostKernel {
   std::vector<Parameter> parameters;
   uint32_t parameter_bytes;
   int32_t spin_budget;
-  uint32_t max_threads;  // of __launch_bounds__, 0 when there are none
+  uint32_t max_threads;             // of __launch_bounds__, 0 when there are none
+  std::array<uint32_t, 3> cluster;  // of __cluster_dims__, zeros when there are none
 };
 
 // Runs `plan` to its end. `kernels` holds one entry per plan function.

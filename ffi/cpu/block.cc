@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ffi/cpu/cluster.h"
+
 namespace jax_rawcuda {
 namespace {
 
@@ -13,18 +15,16 @@ constexpr uint32_t kPatience = 3;
 // for another block, and nothing in it says so.
 constexpr uint32_t kRegionsPerTurn = 1000;
 
-// Vectorised loads may reach this far beyond the last element.
-constexpr size_t kSlack = 64;
-
 }  // namespace
 
-bool Block::Prepare(LaunchState& launch) {
+bool Block::Prepare(LaunchState& launch, Cluster* cluster, uint32_t rank) {
   launch_ = &launch;
+  cluster_ = cluster;
   const HostKernel& kernel = launch.kernel;
   const size_t threads = launch.thread_count;
   const size_t stride = (threads + 15) / 16 * 16;
   const bool stored =
-      shared_.Reserve(launch.total_shared + kSlack) &&
+      shared_.Reserve(cluster == nullptr ? launch.total_shared + kSlack : 0) &&
       local_.Reserve(static_cast<size_t>(kernel.frame_bytes) * threads + kSlack) &&
       slots_.Reserve(static_cast<size_t>(kernel.slot_bytes) * stride + kSlack) &&
       sync_in_.Reserve(static_cast<size_t>(kernel.sync_inputs) * stride * 8 + kSlack) &&
@@ -33,7 +33,7 @@ bool Block::Prepare(LaunchState& launch) {
 
   context_ = Context();
   context_.params = launch.params;
-  context_.shared = shared_.data();
+  context_.shared = cluster == nullptr ? shared_.data() : cluster->shared(rank);
   context_.local = local_.data();
   context_.next = next_;
   context_.slots = slots_.data();
@@ -42,15 +42,18 @@ bool Block::Prepare(LaunchState& launch) {
   for (int axis = 0; axis < 3; ++axis) {
     context_.ntid[axis] = launch.block[axis];
     context_.nctaid[axis] = launch.grid[axis];
-    context_.cluster_nctaid[axis] = 1;
+    context_.cluster_nctaid[axis] = launch.cluster[axis];
   }
+  const Extents within = Unravel(rank, launch.cluster);
+  std::copy(within.begin(), within.end(), context_.cluster_ctaid);
+  context_.cluster_rank = rank;
   context_.thread_count = launch.thread_count;
   context_.thread_stride = static_cast<uint32_t>(stride);
   context_.dynamic_shared = launch.dynamic_shared;
   context_.total_shared = launch.total_shared;
   context_.block = this;
   context_.grid_id = launch.id;
-  context_.cluster_size = 1;
+  context_.cluster_size = static_cast<uint32_t>(launch.cluster_blocks());
   context_.grid_workspace = launch.grid_workspace;
   warp_count_ = (launch.thread_count + kWarpSize - 1) / kWarpSize;
   return true;
@@ -99,6 +102,8 @@ Outcome Block::Run() {
         break;
       case Step::kDone:
         return Outcome::kDone;
+      case Step::kWaiting:
+        return Outcome::kWaiting;
       case Step::kStalled:
         return Outcome::kStalled;
       case Step::kFaulted:

@@ -12,8 +12,11 @@
 
 namespace jax_rawcuda {
 
+class Cluster;
+
 enum class Outcome {
   kDone,     // every thread has exited
+  kWaiting,  // at the barrier of the cluster, for threads of other blocks
   kStalled,  // the threads spin, or have run for long: other blocks should have a turn
   kFaulted,  // the launch has stopped
 };
@@ -22,8 +25,12 @@ enum class Outcome {
 // aside and resumed by any thread. One object serves many blocks, one after another.
 class Block {
  public:
+  // Vectorised loads may reach this far beyond the last element.
+  static constexpr size_t kSlack = 64;
+
   // Gets storage for the blocks of `launch`; false when there is no memory for it.
-  bool Prepare(LaunchState& launch);
+  // `cluster` is null when the block is the only one of its cluster.
+  bool Prepare(LaunchState& launch, Cluster* cluster, uint32_t rank);
 
   // Becomes block number `index` of the grid, before its first instruction.
   void Begin(uint64_t index);
@@ -40,6 +47,19 @@ class Block {
   // Whether `address` lies in the frames of local arrays.
   bool OwnsLocal(uint64_t address) const;
 
+  // Null when the block is the only one of its cluster.
+  const Cluster* cluster() const { return cluster_; }
+
+  // Arrivals at the barrier of the cluster: whether no living thread is missing,
+  // whether there is one, and whether a thread waits although the phase is over.
+  bool AllAtCluster() const;
+  bool AnyAtCluster() const;
+  bool MayPassCluster() const;
+  void LeaveCluster() { cluster_arrived_.fill(0); }
+
+  // Records a fault that lists where the threads wait.
+  void ReportDeadlock();
+
   // "thread (x,y,z), block (x,y,z)", for messages.
   std::string Describe(int32_t thread) const;
 
@@ -47,7 +67,7 @@ class Block {
   struct Range {
     int32_t begin, end;
   };
-  enum class Step { kTogether, kApart, kDone, kStalled, kFaulted };
+  enum class Step { kTogether, kApart, kDone, kWaiting, kStalled, kFaulted };
 
   // All living threads are about to enter region_ (together.cc).
   Step RunTogether();
@@ -70,10 +90,10 @@ class Block {
   bool ReleaseBarriers();
   void ReleaseBarrier(uint32_t id);
   bool ReleaseCluster();
+  bool WaitsForCluster() const;
   bool AnswerActiveMasks();
   bool ReleaseYields();
   bool Agree();
-  void ReportDeadlock();
   uint32_t BarrierId(uint32_t thread, const SyncPoint& sync) const;
   uint32_t WaitingAt(uint32_t warp, SyncKind kind) const;
 
@@ -92,6 +112,7 @@ class Block {
 
   Context context_ = {};
   LaunchState* launch_ = nullptr;
+  Cluster* cluster_ = nullptr;
   AlignedBuffer shared_, local_, slots_, sync_in_, sync_out_;
   uint32_t warp_count_ = 0;
 

@@ -37,6 +37,7 @@ Block::Step Block::RunApart() {
       continue;
     }
     if (!ReleaseYields()) {
+      if (cluster_ != nullptr && WaitsForCluster()) return Step::kWaiting;
       ReportDeadlock();
       return Step::kFaulted;
     }

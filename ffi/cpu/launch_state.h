@@ -34,7 +34,13 @@ class LaunchState {
   const uint32_t total_shared;
   const uint32_t thread_count;  // of one block
   const uint64_t block_count;
-  const uint64_t id;  // differs between launches
+  Extents cluster = {1, 1, 1};  // in blocks; divides the grid
+  const uint64_t id;            // differs between launches
+
+  uint64_t cluster_blocks() const {
+    return uint64_t{cluster[0]} * cluster[1] * cluster[2];
+  }
+  uint64_t cluster_count() const { return block_count / cluster_blocks(); }
 
   std::atomic<bool> printed{false};
 

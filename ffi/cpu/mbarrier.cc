@@ -1,5 +1,5 @@
 // mbarrier.cc: barriers that live in shared memory as one 64-bit word.
-#include <cstdint>
+#include "ffi/cpu/mbarrier.h"
 
 #include "ffi/cpu/symbols.h"
 
@@ -52,9 +52,7 @@ void jrc_mbar_expect_tx(uint64_t* barrier, uint32_t bytes) {
 }
 
 void jrc_mbar_complete_tx(uint64_t* barrier, uint32_t bytes) {
-  Word word = Unpack(*barrier);
-  word.bytes = (word.bytes - bytes) & kBytesMask;
-  *barrier = PackCompleted(word);
+  CompleteBytes(barrier, bytes);
 }
 
 // Returns the word before the arrival, the token of the phase.
@@ -76,6 +74,12 @@ bool jrc_mbar_test_parity(const uint64_t* barrier, uint32_t parity) {
 }
 
 }  // namespace
+
+void CompleteBytes(uint64_t* barrier, uint32_t bytes) {
+  Word word = Unpack(*barrier);
+  word.bytes = (word.bytes - bytes) & kBytesMask;
+  *barrier = PackCompleted(word);
+}
 
 void AppendMbarriers(SymbolTable& table) {
   table.insert(table.end(), {

@@ -1,5 +1,8 @@
 // release.cc: which waiting threads of a diverged block may go on.
+#include <algorithm>
+
 #include "ffi/cpu/block.h"
+#include "ffi/cpu/cluster.h"
 #include "ffi/cpu/collectives.h"
 
 namespace jax_rawcuda {
@@ -83,14 +86,15 @@ void Block::ReleaseBarrier(uint32_t id) {
   barriers_[id].Reset();
 }
 
-// A cluster is one block here, but its arrivals and waits are apart.
+// Threads arrive at the barrier of a cluster and wait for it apart: a thread that waits
+// may pass once its arrival has been cleared.
 bool Block::ReleaseCluster() {
   if (!barriers_used_) return false;
-  bool complete = true;
-  for (uint32_t warp = 0; warp < warp_count_; ++warp) {
-    complete &= (living_[warp] & ~cluster_arrived_[warp]) == 0;
+  if (cluster_ != nullptr) {
+    cluster_->CompleteBarrier();
+  } else if (AllAtCluster()) {
+    LeaveCluster();
   }
-  if (complete) cluster_arrived_.fill(0);
   bool any = false;
   for (uint32_t warp = 0; warp < warp_count_; ++warp) {
     const uint32_t passing =
@@ -99,6 +103,33 @@ bool Block::ReleaseCluster() {
     any |= passing != 0;
   }
   return any;
+}
+
+bool Block::AllAtCluster() const {
+  for (uint32_t warp = 0; warp < warp_count_; ++warp) {
+    if ((living_[warp] & ~cluster_arrived_[warp]) != 0) return false;
+  }
+  return true;
+}
+
+bool Block::AnyAtCluster() const {
+  return std::any_of(cluster_arrived_.begin(), cluster_arrived_.end(),
+                     [](uint32_t lanes) { return lanes != 0; });
+}
+
+bool Block::WaitsForCluster() const {
+  for (uint32_t warp = 0; warp < warp_count_; ++warp) {
+    if (WaitingAt(warp, SyncKind::kCluster) != 0) return true;
+  }
+  return false;
+}
+
+bool Block::MayPassCluster() const {
+  for (uint32_t warp = 0; warp < warp_count_; ++warp) {
+    if ((WaitingAt(warp, SyncKind::kCluster) & ~cluster_arrived_[warp]) != 0)
+      return true;
+  }
+  return false;
 }
 
 bool Block::AnswerActiveMasks() {

@@ -59,20 +59,6 @@ bool jrc_isspace(Context* context, uint64_t address, int32_t space) {
   }
 }
 
-uint64_t jrc_cluster_addr(Context* context, uint64_t address) {
-  return reinterpret_cast<uint64_t>(context->shared) + address;
-}
-
-// Every block is the only one of its cluster.
-uint64_t jrc_mapa(Context* context, uint64_t address, uint32_t rank, int32_t) {
-  if (rank != context->cluster_rank) {
-    Fail(context, "shared memory of block " + std::to_string(rank) +
-                      " of a cluster used in " + context->block->Describe(0) +
-                      "; the CPU backend runs clusters of one block only.");
-  }
-  return address;
-}
-
 uint64_t jrc_clock() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<uint64_t>(
@@ -91,12 +77,12 @@ void jrc_cp_zfill(uint8_t* destination, const uint8_t* source, uint32_t size,
 
 std::vector<HostSymbol> HostSymbols() {
   SymbolTable table = {
-      JRC_SYMBOL(jrc_trap),         JRC_SYMBOL(jrc_assertfail), JRC_SYMBOL(jrc_isspace),
-      JRC_SYMBOL(jrc_cluster_addr), JRC_SYMBOL(jrc_mapa),       JRC_SYMBOL(jrc_clock),
-      JRC_SYMBOL(jrc_cp_zfill),
+      JRC_SYMBOL(jrc_trap),  JRC_SYMBOL(jrc_assertfail), JRC_SYMBOL(jrc_isspace),
+      JRC_SYMBOL(jrc_clock), JRC_SYMBOL(jrc_cp_zfill),
   };
   AppendAtomics(table);
   AppendBits(table);
+  AppendClusters(table);
   AppendConversions(table);
   AppendHeap(table);
   AppendMathLibrary(table);

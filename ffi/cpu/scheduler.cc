@@ -77,6 +77,7 @@ Status LaunchGrid(const HostKernel& kernel, const void* params,
       kernel, params, config.grid, config.block, config.shared_mem_bytes,
       static_cast<uint64_t>(pool_threads), config.cooperative);
   LaunchState& launch = work->launch;
+  launch.cluster = config.cluster;
   const uint64_t helpers =
       std::min<uint64_t>(static_cast<uint64_t>(pool_threads), launch.block_count) - 1;
   const auto call_helpers = [&] {

@@ -17,8 +17,9 @@ struct LaunchConfig {
   std::string_view name;  // of the kernel, for messages
   std::array<uint32_t, 3> grid;
   std::array<uint32_t, 3> block;
-  uint32_t shared_mem_bytes;  // dynamic
-  bool cooperative;           // all blocks must be able to wait for each other
+  uint32_t shared_mem_bytes;        // dynamic
+  bool cooperative;                 // all blocks must be able to wait for each other
+  std::array<uint32_t, 3> cluster;  // in blocks; divides the grid
 };
 
 // Launches `kernel` and returns after its last block. `params` holds the parameters at

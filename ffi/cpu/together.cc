@@ -86,7 +86,9 @@ bool Block::PassTogether(const SyncPoint& sync) {
       return true;
     case SyncKind::kBarrier:
       return PassBarrier(sync);
-    case SyncKind::kCluster:  // of one block: everybody has arrived
+    case SyncKind::kCluster:
+      if (cluster_ != nullptr) return false;
+      // Of one block: everybody has arrived.
       return std::all_of(cluster_arrived_.begin(), cluster_arrived_.end(),
                          [](uint32_t lanes) { return lanes == 0; });
     case SyncKind::kActiveMask:

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "ffi/cpu/block.h"
+#include "ffi/cpu/cluster.h"
 #include "ffi/cpu/float_environment.h"
 
 namespace jax_rawcuda {
@@ -48,8 +48,8 @@ double SpinTimeout() {
 }
 
 // One block per thread outlives its launch: most launches need no allocation.
-std::unique_ptr<Block>& KeptBlock() {
-  thread_local std::unique_ptr<Block> block;
+std::unique_ptr<Cluster>& KeptBlock() {
+  thread_local std::unique_ptr<Cluster> block;
   return block;
 }
 
@@ -69,7 +69,7 @@ class BlockQueue::Worker {
   void Run(const std::function<void()>& after_block) {
     while (!launch_.stopped()) {
       bool fresh = true;
-      std::unique_ptr<Block> block = TakeFresh();
+      std::unique_ptr<Cluster> block = TakeFresh();
       if (block == nullptr) {
         if (parked_.empty()) return;
         fresh = false;
@@ -81,6 +81,7 @@ class BlockQueue::Worker {
           NoteProgress();
           free_.push_back(std::move(block));
           break;
+        case Outcome::kWaiting:
         case Outcome::kStalled:
           if (block->TakeProgress() || fresh) {
             NoteProgress();
@@ -99,29 +100,29 @@ class BlockQueue::Worker {
  private:
   // The next block that nobody has begun, ready to run; null when there is none or too
   // many blocks are parked already.
-  std::unique_ptr<Block> TakeFresh() {
+  std::unique_ptr<Cluster> TakeFresh() {
     if (parked_.size() >= parked_limit_) return nullptr;
     if (parked_.size() > kCrowd && ++turns_ % kTurnsPerFreshBlock != 0) return nullptr;
     if (begin_ == end_) {
       if (!queue_.HasFreshBlocks()) return nullptr;
       begin_ = queue_.next_.fetch_add(queue_.chunk_, std::memory_order_relaxed);
-      begin_ = std::min(begin_, launch_.block_count);
-      end_ = std::min(begin_ + queue_.chunk_, launch_.block_count);
+      begin_ = std::min(begin_, launch_.cluster_count());
+      end_ = std::min(begin_ + queue_.chunk_, launch_.cluster_count());
       if (begin_ == end_) return nullptr;
     }
-    std::unique_ptr<Block> block = TakeStorage();
+    std::unique_ptr<Cluster> block = TakeStorage();
     if (block != nullptr) block->Begin(begin_++);
     return block;
   }
 
-  std::unique_ptr<Block> TakeStorage() {
+  std::unique_ptr<Cluster> TakeStorage() {
     if (!free_.empty()) {
-      std::unique_ptr<Block> block = std::move(free_.back());
+      std::unique_ptr<Cluster> block = std::move(free_.back());
       free_.pop_back();
       return block;
     }
-    std::unique_ptr<Block> block = std::move(KeptBlock());
-    if (block == nullptr) block = std::make_unique<Block>();
+    std::unique_ptr<Cluster> block = std::move(KeptBlock());
+    if (block == nullptr) block = std::make_unique<Cluster>();
     if (!block->Prepare(launch_)) {
       launch_.Fail("out of host memory for " + std::to_string(parked_.size() + 1) +
                    " blocks.");
@@ -178,8 +179,8 @@ class BlockQueue::Worker {
   BlockQueue& queue_;
   LaunchState& launch_;
   uint64_t begin_ = 0, end_ = 0;  // of the chunk in hand
-  std::vector<std::unique_ptr<Block>> free_;
-  std::deque<std::unique_ptr<Block>> parked_;
+  std::vector<std::unique_ptr<Cluster>> free_;
+  std::deque<std::unique_ptr<Cluster>> parked_;
   uint64_t parked_limit_ = UINT64_MAX;
   uint64_t turns_ = 0;  // taken while there was a crowd
 

@@ -26,7 +26,7 @@ class BlockQueue {
   void Help();
 
   bool HasFreshBlocks() const {
-    return next_.load(std::memory_order_relaxed) < launch.block_count;
+    return next_.load(std::memory_order_relaxed) < launch.cluster_count();
   }
 
   LaunchState launch;

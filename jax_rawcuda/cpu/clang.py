@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from .._demangle import demangle
 from .._errors import CompileError, ValidationError
 from .cccl import cccl_include_dirs
+from .cluster_dims import cluster_lines, with_cluster_dims
 from .prelude import LARGE_HEADERS, prelude_flags
 from .toolchain import INCLUDE_DIR, Clang, find_clang
 
@@ -209,7 +210,7 @@ def _with_probes(request: _Request) -> str:
             "template <> __device__ __attribute__((used)) "
             f"decltype(&{name}) {_PROBE}<decltype(&{name}), {index}> = &{name};"
         )
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, *cluster_lines(request.source), ""])
 
 
 def _quoted(text: str) -> str:
@@ -242,6 +243,7 @@ def _result(request: _Request, ptx: str, log: str) -> ClangResult:
         parts = _INLINE_ASSEMBLY.split(ptx)
         parts[::2] = [_HALF_FLUSH.sub("", part) for part in parts[::2]]
         ptx = "".join(parts)
+    ptx = with_cluster_dims(request.source, ptx)
     # clang makes file names absolute; a program name is relative to nothing.
     ptx = re.sub(
         rf'^(\s*\.file\s+\d+ "){re.escape(str(INCLUDE_DIR))}/', r"\1", ptx, flags=re.M

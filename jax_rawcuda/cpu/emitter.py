@@ -73,10 +73,11 @@ class Emitter(ValueWriter):
             return self.offset(Pointer(pointer, private), base.offset + operand.offset)
         address = self.effective_address(operand)
         if space == "shared::cluster":
-            address = self.intrinsic(
-                "jrc_cluster_addr", "i64", ("ptr", "%ctx"), ("i64", address)
-            )
-            return Pointer(self.generic(address))
+            # A signed offset: other blocks' shared memory may lie before this one's.
+            low = self.op(f"trunc i64 {address} to i32")
+            address = self.op(f"sext i32 {low} to i64")
+            root = self.context("shared")
+            return Pointer(self.op(f"getelementptr i8, ptr {root}, i64 {address}"))
         if space.startswith("shared"):
             root = self.context("shared")
             return Pointer(self.op(f"getelementptr i8, ptr {root}, i64 {address}"))

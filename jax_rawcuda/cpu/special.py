@@ -17,6 +17,8 @@ _VECTORS = {
     "%cluster_ctaid": ("cluster_ctaid", "0"),
     "%cluster_nctaid": ("cluster_nctaid", "1"),
 }
+# Clusters of the grid: blocks, divided by the blocks of a cluster.
+_CLUSTER_VECTORS = {"%clusterid": ("ctaid", "0"), "%nclusterid": ("nctaid", "1")}
 _FIELDS = {
     "%gridid": "grid_id",
     "%dynamic_smem_size": "dynamic_shared",
@@ -83,6 +85,14 @@ def read(em: ValueWriter, text: str) -> tuple[str, str]:
     axis = "xyzw".index(axis_name) if axis_name else 0
     if name == "%tid":
         return (em.thread_index[axis] if axis < 3 else "0"), "i32"
+    if name in _CLUSTER_VECTORS:
+        if axis == 3:
+            return _CLUSTER_VECTORS[name][1], "i32"
+        blocks = em.context(_CLUSTER_VECTORS[name][0], axis)
+        size = em.context("cluster_nctaid", axis)
+        return em.op(f"udiv i32 {blocks}, {size}"), "i32"
+    if name == "%is_explicit_cluster":
+        return em.op(f"icmp ne i32 {em.context('cluster_size')}, 1"), "i1"
     if name in _VECTORS:
         field, default = _VECTORS[name]
         return (em.context(field, axis) if axis < 3 else default), "i32"

@@ -48,6 +48,7 @@ class KernelDescriptor:
       param_bytes: Size of the parameter block.
       spin_budget: Turns of spin loops before a thread lets others run.
       max_threads: `__launch_bounds__`, or 0.
+      cluster: `__cluster_dims__`, or zeros.
     """
 
     syncs: tuple[tuple[int, ...], ...]
@@ -62,6 +63,7 @@ class KernelDescriptor:
     param_bytes: int
     spin_budget: int
     max_threads: int
+    cluster: tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +130,7 @@ def translate(ptx: str, kernel: str) -> Translation:
         param_bytes=param_bytes,
         spin_budget=SPIN_BUDGET,
         max_threads=_max_threads(function),
+        cluster=_cluster(function),
     )
 
 
@@ -185,6 +188,13 @@ def _max_threads(function: Function) -> int:
         if word in function.directives:
             return math.prod(function.directives[word])
     return 0
+
+
+def _cluster(function: Function) -> tuple[int, int, int]:
+    if "reqnctapercluster" not in function.directives:
+        return 0, 0, 0
+    x, y, z = (*function.directives["reqnctapercluster"], 1, 1)[:3]
+    return x, y, z
 
 
 def _module_text(state: ModuleState) -> str:

@@ -63,7 +63,8 @@ def _arrive_after_copies(em: Emitter, inst: Instruction) -> None:
 def _bulk(em: Emitter, inst: Instruction) -> None:
     require(
         em, inst, "async", "bulk", "global", "bulk_group", "mbarrier",
-        "mbarrier::complete_tx::bytes", "prefetch", "L2", *_SHARED, *_HINTS,
+        "mbarrier::complete_tx::bytes", "multicast::cluster", "prefetch", "L2",
+        *_SHARED, *_HINTS,
     )  # fmt: skip
     if inst.has("prefetch"):
         return
@@ -71,6 +72,19 @@ def _bulk(em: Emitter, inst: Instruction) -> None:
     target, source, size = inst.operands[:3]
     count = em.get(size, "i32")
     to, from_ = _place(em, target, spaces[0]), _place(em, source, spaces[1])
+    if inst.has("multicast::cluster"):
+        place, mask = inst.operands[3:5]
+        em.intrinsic(
+            "jrc_multicast",
+            "void",
+            ("ptr", "%ctx"),
+            ("ptr", to.value),
+            ("ptr", from_.value),
+            ("i32", count),
+            ("ptr", _place(em, place, spaces[0]).value),
+            ("i32", em.get(mask, "i32")),
+        )
+        return
     em.intrinsic(
         "llvm.memcpy.p0.p0.i64",
         "void",
@@ -80,22 +94,22 @@ def _bulk(em: Emitter, inst: Instruction) -> None:
         ("i1", "false"),
     )
     if inst.has("mbarrier::complete_tx::bytes"):
-        barrier = _place(em, inst.operands[3], "shared").value
+        # The barrier lies beside the end of the copy that is in shared memory.
+        space = spaces[0] if spaces[0] in _SHARED else spaces[1]
+        barrier = _place(em, inst.operands[3], space).value
         arguments = ("ptr", barrier), ("i32", count)
         em.intrinsic("jrc_mbar_complete_tx", "void", *arguments)
 
 
 def _place(em: Emitter, operand: Operand, space: str) -> Pointer:
-    # Only clusters of one block run: the cluster's window is the block's own.
-    return em.address(operand, "shared" if space in _SHARED else space)
+    return em.address(operand, space)
 
 
 # Barriers in memory
 
 
 def _barrier(em: Emitter, inst: Instruction, operand: Operand) -> str:
-    space = "shared" if inst.has(*_SHARED) else "generic"
-    return em.address(operand, space).value
+    return em.address(operand, inst.pick(*_SHARED) or "generic").value
 
 
 def _mbarrier(em: Emitter, inst: Instruction) -> None:

@@ -42,7 +42,9 @@ def _atom(em: Emitter, inst: Instruction) -> None:
 
 def _red(em: Emitter, inst: Instruction) -> None:
     if inst.has("async"):
-        raise em.unsupported(inst, "clusters of blocks do not run on the CPU")
+        raise em.unsupported(
+            inst, "use atom or red on the mapped address, then arrive at the mbarrier"
+        )
     address, *sources = inst.operands
     _update(em, inst, Sink(), address, sources)
 

@@ -118,6 +118,9 @@ def _load_parameter(
 
 
 def _store(em: Emitter, inst: Instruction) -> None:
+    if inst.has("async"):
+        _store_async(em, inst)
+        return
     access = _access(em, inst)
     sources = _items(inst.operands[1])
     values = [em.get(source, access.kind) for source in sources]
@@ -134,6 +137,23 @@ def _store(em: Emitter, inst: Instruction) -> None:
         bits = em.convert(value, access.kind, whole)
         text = f"store atomic {whole} {bits}, ptr {place.value} {access.ordering}"
         em.line(f"{text}, align {access.size}")
+
+
+def _store_async(em: Emitter, inst: Instruction) -> None:
+    """st.async: a store to another block of the cluster that its mbarrier counts."""
+    space = "shared::cluster"
+    require(em, inst, "async", "weak", "mbarrier::complete_tx::bytes", space, *_VECTORS)
+    size, kind = SIZES[inst.type], memory_type(inst.type)
+    target, source, barrier = inst.operands
+    items = _items(source)
+    pointer = em.address(target, space)
+    for index, item in enumerate(items):
+        em.store(kind, em.get(item, kind), em.offset(pointer, index * size), size)
+    arguments = (
+        ("ptr", em.address(barrier, space).value),
+        ("i32", str(size * len(items))),
+    )
+    em.intrinsic("jrc_mbar_complete_tx", "void", *arguments)
 
 
 def _mov(em: Emitter, inst: Instruction) -> None:
@@ -157,6 +177,9 @@ def _cvta(em: Emitter, inst: Instruction) -> None:
     """Shared addresses are offsets; all others equal their generic address."""
     require(em, inst, "to", *SPACES)
     value = em.get(inst.operands[1], "i64")
+    if space_of(inst) == "shared::cluster" and not inst.has("to"):
+        low = em.op(f"trunc i64 {value} to i32")
+        value = em.op(f"sext i32 {low} to i64")
     if space_of(inst).startswith("shared"):
         base = em.op(f"ptrtoint ptr {em.context('shared')} to i64")
         value = em.op(f"{'sub' if inst.has('to') else 'add'} i64 {value}, {base}")
@@ -167,7 +190,6 @@ _SPACE_CODES = {
     "global": 0,
     "shared": 1,
     "shared::cta": 1,
-    "shared::cluster": 1,
     "local": 2,
     "const": 3,
     "param": 4,
@@ -176,9 +198,13 @@ _SPACE_CODES = {
 
 def _isspacep(em: Emitter, inst: Instruction) -> None:
     require(em, inst, *SPACES)
-    code = str(_SPACE_CODES[space_of(inst)])
-    arguments = ("ptr", "%ctx"), ("i64", em.get(inst.operands[1], "i64")), ("i32", code)
-    em.set(inst.operands[0], "i1", em.intrinsic("jrc_isspace", "i1", *arguments))
+    block, address = ("ptr", "%ctx"), ("i64", em.get(inst.operands[1], "i64"))
+    if space_of(inst) == "shared::cluster":
+        found = em.intrinsic("jrc_is_cluster_shared", "i1", block, address)
+    else:
+        code = ("i32", str(_SPACE_CODES[space_of(inst)]))
+        found = em.intrinsic("jrc_isspace", "i1", block, address, code)
+    em.set(inst.operands[0], "i1", found)
 
 
 def _mapa(em: Emitter, inst: Instruction) -> None:
@@ -194,6 +220,18 @@ def _mapa(em: Emitter, inst: Instruction) -> None:
     )
     em.end_if_faulted()
     em.set(inst.operands[0], "i64", value)
+
+
+def _getctarank(em: Emitter, inst: Instruction) -> None:
+    require(em, inst, *SPACES)
+    value = em.intrinsic(
+        "jrc_ctarank",
+        "i32",
+        ("ptr", "%ctx"),
+        ("i64", em.get(inst.operands[1], "i64")),
+        ("i32", str(int(space_of(inst).startswith("shared")))),
+    )
+    em.set(inst.operands[0], "i32", value)
 
 
 # Fences and hints
@@ -217,6 +255,7 @@ OPCODES: dict[str, Handler] = {
     "cvta": _cvta,
     "isspacep": _isspacep,
     "mapa": _mapa,
+    "getctarank": _getctarank,
     "membar": _fence,
     "fence": _fence,
     **dict.fromkeys(

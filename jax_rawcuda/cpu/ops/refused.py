@@ -25,7 +25,8 @@ _WHY = {
     **dict.fromkeys(("vavrg2", "vavrg4", "vmad", "vshl", "vshr"), _VIDEO),
     "multimem": "multicast memory is not available on the CPU",
     "tensormap": "tensor maps are not available on the CPU",
-    "clusterlaunchcontrol": "clusters of blocks do not run on the CPU",
+    "clusterlaunchcontrol": "clusters cannot take over the work of others on the CPU; "
+    "launch one block per tile",
     "alloca": "dynamic stack allocation is not available on the CPU",
     "stacksave": "dynamic stack allocation is not available on the CPU",
     "stackrestore": "dynamic stack allocation is not available on the CPU",
