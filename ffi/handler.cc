@@ -136,10 +136,12 @@ ffi::Error ForEachBuffer(const Plan& plan, const ffi::RemainingArgs& operands,
     ffi::ErrorOr<ffi::Result<ffi::AnyBuffer>> buffer = results.get<ffi::AnyBuffer>(i);
     if (buffer.has_error()) return buffer.error();
     const size_t bytes = (*buffer)->size_bytes();
-    if (bytes < plan.result_extents[i]) {
-      return TooSmall(plan, "result", i, bytes, plan.result_extents[i]);
+    const auto address = reinterpret_cast<uintptr_t>((*buffer)->untyped_data());
+    const size_t skipped = -address & (plan.result_alignments[i] - 1);
+    if (bytes < plan.result_extents[i] + skipped) {
+      return TooSmall(plan, "result", i, bytes, plan.result_extents[i] + skipped);
     }
-    take((*buffer)->untyped_data(), bytes);
+    take(reinterpret_cast<void*>(address + skipped), bytes - skipped);
   }
   return ffi::Error::Success();
 }

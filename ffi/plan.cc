@@ -13,6 +13,8 @@ namespace {
 
 constexpr uint32_t kMagic = 0x3143524A;  // "JRC1"
 
+constexpr int kAlignmentShift = 56;  // the size of a result is in the lower bits
+constexpr uint64_t kMaxAlignmentBits = 12;
 constexpr uint8_t kHasVariables = 0x80;  // beside the kind of an image
 constexpr size_t kBlobBytes = 32 + 3 * 8;
 
@@ -58,6 +60,14 @@ class Decoder {
     }
     RETURN_IF_ERROR(Readable("the list of buffers"));
     const size_t count = plan_.operand_bytes.size() + plan_.result_bytes.size();
+    for (uint64_t& bytes : plan_.result_bytes) {
+      const uint64_t bits = bytes >> kAlignmentShift;
+      bytes &= (uint64_t{1} << kAlignmentShift) - 1;
+      if (bits > kMaxAlignmentBits) {
+        return Malformed("a result is aligned to 2^" + Str(bits) + " bytes");
+      }
+      plan_.result_alignments.push_back(uint64_t{1} << bits);
+    }
     if (count > kMaxBuffers) {
       return Malformed(Str(count) + " operands and results; the limit is " +
                        Str(kMaxBuffers));

@@ -104,6 +104,7 @@ struct Plan {
   std::vector<uint64_t> result_bytes;
   std::vector<BatchAxis> batch_axes;  // outermost first
   std::vector<ImageEntry> images;
+  std::vector<uint64_t> result_alignments;  // that addresses are rounded up to, bytes
   std::vector<FunctionInfo> functions;
   std::vector<Command> commands;
 

@@ -46,7 +46,7 @@ def encode(plan: Plan, platform: str) -> dict[str, object]:
     blobs = _Blobs()
 
     out = [_MAGIC, _string(plan.op_name), _sizes(t.nbytes for t in plan.operands)]
-    out.append(_sizes([*(t.nbytes for t in plan.results), *plan.workspaces]))
+    out.append(_sizes([*(t.nbytes for t in plan.results), *_workspaces(plan)]))
     out.append(_batch_axes(plan))
     out.append(_u32(len(images)))
     out += [_image(image, blobs) for image in images.values()]
@@ -123,6 +123,15 @@ def _sizes(values: Iterable[int]) -> bytes:
 def _batch_axes(plan: Plan) -> bytes:
     """Axes outermost first, with the byte stride of every buffer along each."""
     count = len(plan.results)
+def _workspaces(plan: Plan) -> list[int]:
+    """Sizes, with the exponent of the alignment in the highest byte."""
+    alignments = plan.alignments or (1,) * len(plan.workspaces)
+    return [
+        nbytes | (align.bit_length() - 1) << 56
+        for nbytes, align in zip(plan.workspaces, alignments, strict=True)
+    ]
+
+
     spans = [t.nbytes for t in (*plan.operands, *plan.results)]
     rows: list[bytes] = []
     for axis in reversed(plan.batch_axes):

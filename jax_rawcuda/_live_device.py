@@ -11,7 +11,7 @@ from ._device import call_driver, device_context
 from ._errors import BackendError
 from ._live_refs import host_array
 
-_ALIGNMENT = 64  # bytes; what XLA's own arrays have on the CPU
+_ALIGNMENT = 256  # bytes; the most that alloc_bytes may be asked for
 
 
 class HostDevice:

@@ -250,5 +250,4 @@ def open_live_session(op_name: str, device: LiveDevice) -> LiveSession:
     session = object.__new__(LiveSession)
     session._enter(op_name)
     session.device = device
-    session.commands, session.operands, session.buffers = [], [], []
     return session

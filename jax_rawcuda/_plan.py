@@ -84,6 +84,8 @@ class Synchronize:
 Command = Launch | Copy | Fill | Synchronize
 
 
+_XLA_ALIGNMENT = 64  # bytes; of every buffer, on every platform
+
 @dataclass(frozen=True, slots=True)
 def relocate(command: Command, move: Callable[[BufferRef], BufferRef]) -> Command:
     """Returns a command with every reference moved."""
@@ -141,6 +143,7 @@ class Plan:
       workspaces: Sizes in bytes of the hidden results; the workspace with index i
         is addressed as result `len(results) + i`.
       aliases: (operand, result) pairs that share a buffer. Commands address such a
+      alignments: Of the workspaces' addresses, in bytes; () when none asks for any.
         buffer as the result.
       commands: In the order of execution.
       batch_axes: Outermost first.
@@ -153,6 +156,7 @@ class Plan:
     workspaces: tuple[int, ...] = ()
     aliases: tuple[tuple[int, int], ...] = ()
     batch_axes: tuple[BatchAxis, ...] = ()
+    alignments: tuple[int, ...] = ()
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -165,6 +169,7 @@ class Plan:
             self.aliases,
             self.batch_axes,
         )
+            self.alignments,
         # JAX hashes a primitive's parameters many times while it traces.
         object.__setattr__(self, "_hash", hash(values))
 
@@ -180,6 +185,15 @@ class Plan:
     def functions(self) -> tuple[Function, ...]:
         """The kernels that are launched, each once, in the order of first use."""
         found = (c.function for c in self.commands if isinstance(c, Launch))
+    @property
+    def allocations(self) -> tuple[int, ...]:
+        """What each workspace takes of XLA: room to move its start up as well."""
+        alignments = self.alignments or (1,) * len(self.workspaces)
+        return tuple(
+            nbytes + max(align - _XLA_ALIGNMENT, 0)
+            for nbytes, align in zip(self.workspaces, alignments, strict=True)
+        )
+
         return tuple(dict.fromkeys(found))
 
     @property

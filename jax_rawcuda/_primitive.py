@@ -52,7 +52,7 @@ def _lower(ctx: Any, *operands: Any, plan: Plan, platform: str) -> Sequence[Any]
 
     register()
     attributes = encode(plan, platform)
-    hidden = [result_aval((n,), np.dtype(np.uint8), ()) for n in plan.workspaces]
+    hidden = [result_aval((n,), np.dtype(np.uint8), ()) for n in plan.allocations]
     rule = jax.ffi.ffi_lowering(
         SYNC_TARGET if plan.synchronizes else TARGET,
         operand_output_aliases=dict(plan.aliases) or None,

@@ -64,6 +64,7 @@ def finish(session: Session, returned: Any) -> Recording:
         commands=tuple(_renumber(c, number) for c in session.commands),
         workspaces=tuple(max(_type(b).nbytes, _LEAST_WORKSPACE) for b in hidden),
         aliases=tuple(
+        alignments=tuple(b.align for b in hidden),
             (b.index, number[buffer_of(b.in_place).index])
             for b, _ in session.operands
             if b.in_place is not None

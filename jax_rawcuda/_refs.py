@@ -39,6 +39,7 @@ class Buffer:
       dtype: Of its elements.
       written: Whether its contents are defined.
       in_place: The result that took the operand's place.
+      align: What its address must be a multiple of, in bytes.
     """
 
     session: Session
@@ -49,6 +50,7 @@ class Buffer:
     dtype: np.dtype
     written: bool = False
     in_place: TensorMut | None = None
+    align: int = 1
 
     def view(self, ref: Ref) -> View:
         """Where `ref` is in memory; only a live session knows."""

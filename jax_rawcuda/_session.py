@@ -10,7 +10,7 @@ import numpy as np
 
 from ._commands import Commands
 from ._errors import SessionError, ValidationError
-from ._operands import check_dtype, check_operand
+from ._operands import as_bytes, as_dtype, check_dtype, check_operand
 from ._plan import ArrayType, Command
 from ._refs import (
     Buffer,
@@ -28,7 +28,7 @@ from ._scalars import pack_value
 from ._scope import StreamRef
 from ._spans import extents, positive_size
 
-MAX_ALIGNMENT = 256  # bytes; XLA chooses the addresses, nothing here can raise it
+MAX_ALIGNMENT = 256  # bytes
 
 
 class Session(Commands):
@@ -40,6 +40,7 @@ class Session(Commands):
     commands: list[Command]
     operands: list[tuple[Buffer, Any]]
     buffers: list[Buffer]  # results and workspaces
+    constants: dict[bytes, Buffer]  # operands, by their bytes
 
     def __repr__(self) -> str:
         state = "open" if self._open else "closed"
@@ -105,7 +106,7 @@ class Session(Commands):
         self._check_open()
         name = f"output{len(self.buffers)}"
         owner = f"{self.op_name}: result '{name}'"
-        type_ = ArrayType(extents(owner, shape), np.dtype(dtype))
+        type_ = ArrayType(extents(owner, shape), as_dtype(owner, dtype))
         check_dtype(owner, type_.dtype)
         buffer = self._allocate(BufferKind.RESULT, name, type_.shape, type_.dtype)
         ref = Output(buffer, type_.shape, type_.dtype)
@@ -123,8 +124,7 @@ class Session(Commands):
 
         Args:
           nbytes: Its size.
-          align: Alignment that kernels expect on a GPU, a power of two up to 256.
-            XLA's own is what counts; on the CPU it is 64.
+          align: What its address is a multiple of, in bytes; a power of two up to 256.
           fill: A byte that it is filled with; undefined without it.
         """
         self._check_open()
@@ -137,18 +137,28 @@ class Session(Commands):
             )
         name = f"workspace{len(self.buffers)}"
         buffer = self._allocate(BufferKind.WORKSPACE, name, (size,), np.dtype(np.uint8))
+        buffer.align = align
         ref = DeviceBytes(buffer, (size,), buffer.dtype)
         if fill is not None:
             self.fill_bytes(ref, fill)
         return ref
 
     def upload_bytes(self, data: bytes | np.ndarray) -> DeviceBytes:
-        """Makes constant bytes readable on the device, as part of the program."""
+        """Makes constant bytes readable on the device, as part of the program.
+
+        Equal bytes are uploaded once.
+
+        Raises:
+          SignatureError: Neither bytes nor a NumPy array of numbers or records.
+        """
         self._check_open()
-        raw = data.tobytes() if isinstance(data, np.ndarray) else bytes(data)
-        constant = np.frombuffer(raw, np.uint8)
-        ref = self.tensor(constant, name=f"constant{len(self.operands)}")
-        return ConstantBytes(buffer_of(ref), ref.shape, ref.dtype)
+        raw = as_bytes(f"{self.op_name}: upload_bytes", data)
+        if raw not in self.constants:
+            array = np.frombuffer(raw, np.uint8)
+            ref = self.tensor(array, name=f"constant{len(self.operands)}")
+            self.constants[raw] = buffer_of(ref)
+        buffer = self.constants[raw]
+        return ConstantBytes(buffer, buffer.shape, buffer.dtype)
 
     # Context
 
@@ -158,6 +168,11 @@ class Session(Commands):
         return StreamRef(self)
 
     # Inner parts
+
+    def _enter(self, op_name: str) -> None:
+        super()._enter(op_name)
+        self.commands, self.operands, self.buffers = [], [], []
+        self.constants = {}
 
     def _emit(self, command: Command) -> None:
         self.commands.append(command)
@@ -190,5 +205,4 @@ def open_session(op_name: str) -> Session:
     """Starts recording in this thread."""
     session = object.__new__(Session)
     session._enter(op_name)
-    session.commands, session.operands, session.buffers = [], [], []
     return session
