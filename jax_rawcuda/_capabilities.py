@@ -116,7 +116,7 @@ def _cuda(ordinal: int) -> Capabilities:
     capability = (ask("COMPUTE_CAPABILITY_MAJOR"), ask("COMPUTE_CAPABILITY_MINOR"))
     return Capabilities(
         platform="cuda",
-        name=_ask("cuDeviceGetName", 256, device).rstrip(b"\0").decode(),
+        name=_ask("cuDeviceGetName", 256, device).split(b"\0")[0].decode(),
         compute_capability=capability,
         multiprocessors=ask("MULTIPROCESSOR_COUNT"),
         warp_size=ask("WARP_SIZE"),
