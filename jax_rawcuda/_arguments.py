@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -77,22 +78,42 @@ def _is_integer(parameter: Parameter) -> bool:
     return value is not None and value.kind in ("int", "uint")
 
 
+def call_signature(roles: Roles) -> inspect.Signature:
+    """Spells a call as Python does.
+
+    Dimensions, which may be left out, are `*dimensions`: JAX's transformations would
+    pass on the default of a parameter that has one.
+    """
+    passed = [p.name for p in roles.parameters if p.name not in roles.outputs]
+    kind = inspect.Parameter
+    parameters = [
+        kind(name, kind.POSITIONAL_OR_KEYWORD)
+        for name in passed
+        if name not in roles.dimensions
+    ]
+    if len(parameters) < len(passed):
+        parameters.append(kind("dimensions", kind.VAR_POSITIONAL))
+        parameters.append(kind("named", kind.VAR_KEYWORD))
+    return inspect.Signature(parameters)
+
+
 def sort_arguments(
     roles: Roles, args: Sequence[Any], keywords: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Names the arguments of a call.
 
     Positional arguments follow the parameters, without the outputs and, when they are
-    left out, without the dimensions. Scalars may be given by keyword.
+    left out, without the dimensions. Any of them may be given by keyword.
 
     Raises:
       SignatureError: An argument is missing, unknown or one too many.
     """
-    scalars = {p.name for p in roles.parameters if not p.is_pointer}
-    if unknown := [k for k in keywords if k not in scalars]:
+    passed = [p.name for p in roles.parameters if p.name not in roles.outputs]
+    if unknown := [k for k in keywords if k not in passed]:
+        what = "is a result" if unknown[0] in roles.outputs else "is no parameter"
         raise SignatureError(
-            f"{roles.kernel}: no scalar parameter is named '{unknown[0]}'. "
-            f"Choose from: {', '.join(sorted(scalars)) or 'none'}."
+            f"{roles.kernel}: '{unknown[0]}' {what}. "
+            f"Choose from: {', '.join(passed) or 'none'}."
         )
     taken = roles.outputs | keywords.keys()
     every = [p.name for p in roles.parameters if p.name not in taken]

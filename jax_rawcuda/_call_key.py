@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ._checking import enabled
 from ._operands import x64_enabled
 from ._scalars import KernelArg
 
@@ -17,12 +18,15 @@ def call_key(args: Sequence[Any], keywords: Mapping[str, Any]) -> Hashable | Non
 
     Args:
       args: Of the call; arrays count by shape and dtype.
-      keywords: Of the call; scalars.
+      keywords: Of the call.
 
     Returns:
-      None where an argument has no such key: a reference, a NumPy array, a list.
+      None where an argument has no such key: a reference, a NumPy array, a list; or an
+      array by keyword, whose place among the operands is not known here.
     """
-    parts: list[Hashable] = [x64_enabled(), *keywords]
+    if any(isinstance(value, jax.Array) for value in keywords.values()):
+        return None
+    parts: list[Hashable] = [x64_enabled(), enabled(), *keywords]
     for value in (*args, *keywords.values()):
         if isinstance(value, jax.Array):
             parts.append((value.shape, value.dtype))

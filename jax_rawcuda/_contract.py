@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ from ._shapes import (
 )
 from ._signature import Parameter
 
+DEFAULT_BLOCK = 256  # threads
+
 Axes = int | str | Sequence[int | str]
 
 
@@ -40,15 +43,21 @@ class Contract:
         shapes: str | None,
         out: Any,
         threads: Axes | None,
-        block: int | Sequence[int],
+        block: int | Sequence[int] | None,
         launch: Callable[..., LaunchConfig] | LaunchConfig | None,
         shared_mem_bytes: int | str | Callable[..., int],
+        fill: Any = None,
     ) -> None:
         self.owner = owner
         if (threads is None) == (launch is None):
             raise ValidationError(
                 f"{owner}: give either threads= (elements, divided by block=) or "
                 "launch= (a LaunchConfig, or a callable that returns one)."
+            )
+        if launch is not None and (block is not None or shared_mem_bytes != 0):
+            raise ValidationError(
+                f"{owner}: block= and shared_mem_bytes= go with threads=. With launch= "
+                "they stand in the LaunchConfig."
             )
         if shapes is None and out is None:
             raise ValidationError(
@@ -59,13 +68,10 @@ class Contract:
             self.spec = parse_shapes(shapes, owner=owner)
         self.out = out
         self.threads = None if threads is None else _axes(owner, "threads", threads)
-        self.block = dim3(owner, "block", block)
+        self.block = dim3(owner, "block", DEFAULT_BLOCK if block is None else block)
         self.launch = launch
-        self.shared: int | Expression | Callable[..., int] = (
-            _axes(owner, "shared_mem_bytes", shared_mem_bytes)[0]
-            if isinstance(shared_mem_bytes, str)
-            else shared_mem_bytes
-        )
+        self.shared = _bytes(owner, shared_mem_bytes)
+        self.fill = fill
 
     @property
     def is_declarative(self) -> bool:
@@ -113,28 +119,62 @@ class Contract:
         public: Sequence[Any],
     ) -> list[jax.ShapeDtypeStruct]:
         """Types of the allocated results."""
-        if self.out is not None:
-            out = self.out(*public) if callable(self.out) else self.out
-            types = jax.tree.leaves(out)
-        else:
-            spec = self.spec
-            shapes: tuple[Shape, ...] = () if spec is None else spec.outputs
-            types = [
-                jax.ShapeDtypeStruct(
-                    evaluate_shape(shape, sizes, owner=self.owner),
-                    self._element(parameter),
-                )
-                for parameter, shape in zip(outputs, shapes, strict=False)
+        shapes = [
+            evaluate_shape(shape, sizes, owner=self.owner)
+            for shape in (self.spec.outputs if self.spec else ())
+        ]
+        if self.out is None:
+            self._check_count(outputs, len(shapes))
+            return [
+                jax.ShapeDtypeStruct(shape, self._element(parameter))
+                for parameter, shape in zip(outputs, shapes, strict=True)
             ]
-            types += [None] * (len(shapes) - len(types))
-        if len(types) != len(outputs):
+        types: list[Any] = jax.tree.leaves(self._ask("out", self.out, public))
+        self._check_count(outputs, len(types))
+        for parameter, type_ in zip(outputs, types, strict=True):
+            if not hasattr(type_, "shape") or not hasattr(type_, "dtype"):
+                raise ValidationError(
+                    f"{self.owner}: out gives {type_!r} for result '{parameter.name}'; "
+                    "it needs a shape and a dtype, as jax.ShapeDtypeStruct has."
+                )
+        if self.spec is not None and shapes != [t.shape for t in types]:
+            raise ValidationError(
+                f"{self.owner}: out gives {[t.shape for t in types]}, but "
+                f'shapes="{self.spec.text}" makes the results {shapes}. Leave one out.'
+            )
+        return types
+
+    def fills(self, outputs: Sequence[Parameter]) -> list[Any]:
+        """What each allocated result holds before the launch; None: undefined."""
+        names = [p.name for p in outputs]
+        if not isinstance(self.fill, Mapping):
+            return [self.fill] * len(names)
+        for name in self.fill:
+            if name not in names:
+                raise ValidationError(
+                    f"{self.owner}: fill names {name!r}; the allocated results are "
+                    f"{', '.join(names) or 'none'}."
+                )
+        return [self.fill.get(name) for name in names]
+
+    def _check_count(self, outputs: Sequence[Parameter], declared: int) -> None:
+        if declared != len(outputs):
             names = ", ".join(p.name for p in outputs)
             raise SignatureError(
-                f"{self.owner}: {len(types)} results declared; the kernel writes "
+                f"{self.owner}: {declared} results declared; the kernel writes "
                 f"{len(outputs)} ({names or 'none'}). Name pointers that are passed in "
                 "and written in in_out=."
             )
-        return list(types)
+
+    def _ask(self, what: str, choice: Any, public: Sequence[Any]) -> Any:
+        """Calls a function of the user's; anything else is the answer itself."""
+        if not callable(choice):
+            return choice
+        try:
+            return choice(*public)
+        except Exception as error:
+            error.add_note(f"{self.owner}: in {what}=, called with {list(public)}.")
+            raise
 
     def _element(self, parameter: Parameter) -> np.dtype:
         element = element_type(parameter.pointee or "")
@@ -148,7 +188,7 @@ class Contract:
     def config(self, sizes: Mapping[str, int], public: Sequence[Any]) -> LaunchConfig:
         """The launch geometry of one call."""
         if self.launch is not None:
-            config = self.launch(*public) if callable(self.launch) else self.launch
+            config = self._ask("launch", self.launch, public)
             if not isinstance(config, LaunchConfig):
                 raise ValidationError(
                     f"{self.owner}: launch returned {config!r}; it must return a "
@@ -159,21 +199,44 @@ class Contract:
             self.threads or (), sizes, owner=f"{self.owner}: threads"
         )
         threads = (*extents, *(1,) * (3 - len(extents)))
-        shared = self.shared
-        if callable(shared):
-            shared = shared(*public)
-        elif not isinstance(shared, int):
+        shared = self._ask("shared_mem_bytes", self.shared, public)
+        if isinstance(shared, Expression):
             shared = evaluate(shared, sizes, owner=f"{self.owner}: shared_mem_bytes")
         grid = ceil_div_grid((threads[0], threads[1], threads[2]), self.block)
         return launch_config(self.owner, grid, self.block, shared)
 
 
 def _axes(owner: str, what: str, axes: Axes) -> Shape:
-    text = axes
-    if not isinstance(text, str):
-        parts = [axes] if isinstance(axes, int) else axes
-        text = " ".join(f"({part})" for part in parts)
-    parsed = parse_axes(text, owner=owner, what=what)
-    if len(parsed) > 3:
-        raise ValidationError(f"{owner}: {what} has {len(parsed)} axes; CUDA has 3.")
+    parts = [axes] if isinstance(axes, str) else _parts(axes)
+    texts = [p if isinstance(p, str) else _integer(owner, what, p) for p in parts]
+    text = texts[0] if isinstance(axes, str) else " ".join(f"({t})" for t in texts)
+    parsed = parse_axes(text, owner=owner, what=what) if parts else ()
+    if not 1 <= len(parsed) <= 3:
+        raise ValidationError(
+            f"{owner}: {what} has {len(parsed)} axes; it needs one to three."
+        )
     return parsed
+
+
+def _parts(axes: Any) -> list[Any]:
+    return list(axes) if isinstance(axes, tuple | list) else [axes]
+
+
+def _integer(owner: str, what: str, value: Any) -> str:
+    number = operator.index(value) if hasattr(value, "__index__") else -1
+    if number < 0:
+        raise ValidationError(
+            f"{owner}: {what} has {value!r}; it needs ints that are not negative, or "
+            "text over dimensions."
+        )
+    return str(number)
+
+
+def _bytes(owner: str, given: Any) -> Expression | Callable[..., int]:
+    what = "shared_mem_bytes"
+    if callable(given):
+        function: Callable[..., int] = given
+        return function
+    if len(_parts(given)) != 1 or len(axes := _axes(owner, what, given)) != 1:
+        raise ValidationError(f"{owner}: {what}={given!r}; it needs one number.")
+    return axes[0]

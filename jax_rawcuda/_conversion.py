@@ -89,7 +89,7 @@ def _to_float(owner: str, c_type: str, dtype: np.dtype, value: Any) -> Any:
     """Rounds only Python floats, which have no width of their own."""
     try:
         with np.errstate(all="ignore"):
-            result = dtype.type(float(value))
+            result = _round(float(value), dtype)
         exact = _equal(result, value)
     except OverflowError:
         result, exact = dtype.type(math.inf), False
@@ -113,7 +113,24 @@ def _to_float(owner: str, c_type: str, dtype: np.dtype, value: Any) -> Any:
     return result
 
 
+def _round(value: float, dtype: np.dtype) -> Any:
+    """Rounds once, to the nearest and to even.
+
+    ml_dtypes rounds to float32 first. An inexact float32 made odd keeps the second
+    rounding right: Boldo and Melquiond, "When double rounding is odd", 2005.
+    """
+    if dtype.kind != "V" or not math.isfinite(value):
+        return dtype.type(value)
+    near = np.float32(value)
+    if np.isfinite(near) and float(near) != value:
+        down = near if abs(float(near)) < abs(value) else np.nextafter(near, 0)
+        near = (down.view(np.uint32) | np.uint32(1)).view(np.float32)
+    return dtype.type(near)
+
+
 def _show(value: object) -> str:
+    if isinstance(value, int) and value.bit_length() > 10_000:  # Python's own limit
+        return f"an int of {value.bit_length()} bits"
     text = str(value)
     return text if len(text) <= 40 else f"{text[:20]}...{text[-8:]}"
 

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import jax
-import numpy as np
 
-from ._arguments import Roles, roles_of, sort_arguments
+from ._arguments import Roles, call_signature, roles_of, sort_arguments
 from ._call_key import call_key
 from ._compat import is_tracer
 from ._contract import Axes, Contract
-from ._dtypes import c_type_of
+from ._dtypes import element_type
 from ._errors import SignatureError, ValidationError
 from ._launch import LaunchConfig
 from ._module import Function, Module, compile_nvrtc
 from ._nvrtc import NvrtcOptions
 from ._op import record, run, trace
 from ._recording import Recording
+from ._refs import DeviceBytes
 from ._scalars import pack_scalar
 from ._session import Session
 from ._signature import Parameter
+from ._template import Template, abstract, instance, is_function
 
 _MAX_RECORDINGS = 256  # kinds of calls that one kernel remembers
-
-TemplateArgument = np.dtype | type | int | bool | str
 
 
 def kernel(
@@ -37,11 +37,12 @@ def kernel(
     shapes: str | None = None,
     out: Any = None,
     threads: Axes | None = None,
-    block: int | Sequence[int] = 256,
+    block: int | Sequence[int] | None = None,
     launch: Callable[..., LaunchConfig] | LaunchConfig | None = None,
     shared_mem_bytes: int | str | Callable[..., int] = 0,
-    template: Callable[..., Any] | Sequence[TemplateArgument] | None = None,
+    template: Template | None = None,
     in_out: str | Sequence[str] = (),
+    fill: Any = None,
     options: NvrtcOptions | None = None,
 ) -> Kernel:
     """Makes a CUDA kernel callable like any `jnp` function.
@@ -57,11 +58,12 @@ def kernel(
         integers and integer arithmetic. Operands and results stand in the order of
         the parameters. Equal names must match. Integer scalar parameters that are
         named like a dimension are filled in and may be left out of a call.
-      out: Results instead of `shapes`: one or several of anything with shape and
-        dtype, or a callable of the call's arguments that returns them.
+      out: Results instead of `shapes`, or to give them other dtypes: one or several
+        of anything with shape and dtype, or a callable of the call's arguments that
+        returns them.
       threads: Threads of the whole launch, one to three extents, in elements; the
         grid is that many over `block`, rounded up. `"w h"` reads dimensions.
-      block: Threads per block, one to three ints.
+      block: Threads per block, one to three ints; 256 by default.
       launch: A LaunchConfig, or a callable of the call's arguments that returns one,
         instead of `threads` and `block`.
       shared_mem_bytes: Dynamic shared memory per block, in bytes: an int, an
@@ -69,6 +71,8 @@ def kernel(
       template: Template arguments (dtypes, ints, bools, C++ text), or a callable of
         the call's arguments that returns them.
       in_out: Names of pointer parameters that are both operand and result.
+      fill: A number that every allocated result holds before the launch, or a mapping
+        from results' names to numbers; undefined without it.
       options: Compiler options, when `source` is text.
 
     Callables receive the call's arguments: arrays as `jax.ShapeDtypeStruct`, scalars
@@ -86,11 +90,20 @@ def kernel(
         module = source
     else:
         module = compile_nvrtc(source, options, name=name)
-    names = (in_out,) if isinstance(in_out, str) else tuple(in_out)
+    name = name or module.only_kernel_name()
     contract = Contract(
-        name or "kernel", shapes, out, threads, block, launch, shared_mem_bytes
+        name, shapes, out, threads, block, launch, shared_mem_bytes, fill
     )
-    return Kernel(module, name, contract, template, names)
+    return Kernel(module, name, contract, template, _names(name, in_out))
+
+
+def _names(owner: str, in_out: Any) -> tuple[str, ...]:
+    names = (in_out,) if isinstance(in_out, str) else in_out
+    if not isinstance(names, tuple | list | set | frozenset):
+        raise ValidationError(
+            f"{owner}: in_out={in_out!r}; it needs a parameter's name, or several."
+        )
+    return tuple(dict.fromkeys(names))
 
 
 class Kernel:
@@ -104,9 +117,9 @@ class Kernel:
     def __init__(
         self,
         module: Module,
-        name: str | None,
+        name: str,
         contract: Contract,
-        template: Callable[..., Any] | Sequence[TemplateArgument] | None,
+        template: Template | None,
         in_out: tuple[str, ...],
     ) -> None:
         self.module = module
@@ -115,12 +128,7 @@ class Kernel:
         self._in_out = in_out
         # A template has no signature before its arguments are known.
         self._function = None if template is not None else module.function(name)
-        self.name: str = (
-            name or module.only_kernel_name()
-            if self._function is None
-            else self._function.name
-        )
-        contract.owner = self.name
+        self.name = name
         self._roles: dict[Function, Roles] = {}
         self._recordings: dict[Hashable, Recording] = {}
 
@@ -129,15 +137,25 @@ class Kernel:
             return f"<kernel {self.name}<...>>"
         return f"<kernel {self._function.signature}>"
 
-    def __call__(self, *args: Any, **scalars: Any) -> Any:
-        """Records one launch and returns its results."""
-        key = call_key(args, scalars) if self._is_declarative() else None
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """What a call takes, for `help` and for `jax.jit(donate_argnames=...)`."""
+        if self._function is None:
+            raise AttributeError("a template's parameters depend on the call")
+        return call_signature(self._roles_of(self._function))
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        """Records one launch and returns its results.
+
+        Operands and scalars, without the results, by position or by name.
+        """
+        key = call_key(args, keywords) if self._is_declarative() else None
         arrays = [x for x in args if isinstance(x, jax.Array)]
         if key is not None and (known := self._recordings.get(key)):
             return run(known, arrays)
-        function = self._instance(args, scalars)
+        function = self._instance(args, keywords)
         roles = self._roles_of(function)
-        named = sort_arguments(roles, args, scalars)
+        named = sort_arguments(roles, args, keywords)
         operands = roles.operands
 
         def body(session: Session, *refs: Any) -> Any:
@@ -157,7 +175,7 @@ class Kernel:
 
     def _is_declarative(self) -> bool:
         """Whether no function of the user's decides what is recorded."""
-        return not _is_function(self._template) and self._contract.is_declarative
+        return not is_function(self._template) and self._contract.is_declarative
 
     def _roles_of(self, function: Function) -> Roles:
         if function not in self._roles:
@@ -166,17 +184,11 @@ class Kernel:
             )
         return self._roles[function]
 
-    def _instance(self, args: Sequence[Any], scalars: Mapping[str, Any]) -> Function:
+    def _instance(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Function:
         """The function itself, or the template's instance for these arguments."""
         if self._function is not None:
             return self._function
-        chosen: Any = self._template
-        if _is_function(chosen):
-            chosen = chosen(*map(_abstract, args), **scalars)
-        if isinstance(chosen, str | int | np.dtype | type):
-            chosen = (chosen,)
-        texts = [_spell(self.name, argument) for argument in chosen]
-        return self.module.function(f"{self.name}<{', '.join(texts)}>")
+        return self.module.function(instance(self.name, self._template, args, keywords))
 
     def _record(
         self,
@@ -186,18 +198,21 @@ class Kernel:
         named: dict[str, Any],
     ) -> Any:
         contract = self._contract
-        operands = [(p.name, named[p.name].shape) for p in roles.operands]
+        operands = [
+            (p.name, _shape(self.name, p, named[p.name])) for p in roles.operands
+        ]
         given = {
             p.name: _static_size(self.name, p, named[p.name])
             for p in roles.parameters
             if p.name in roles.dimensions and p.name in named
         }
         sizes = contract.sizes(operands, given)
-        public = [_abstract(named[p.name]) for p in roles.parameters if p.name in named]
+        public = [abstract(named[p.name]) for p in roles.parameters if p.name in named]
         outputs = [p for p in roles.parameters if p.name in roles.outputs]
         types = contract.results(outputs, sizes, public)
-        for parameter, type_ in zip(outputs, types, strict=True):
-            named[parameter.name] = session.alloc_output(type_.shape, type_.dtype)
+        fills = contract.fills(outputs)
+        for parameter, type_, fill in zip(outputs, types, fills, strict=True):
+            named[parameter.name] = session.alloc_output(type_.shape, type_.dtype, fill)
         for name in roles.in_out:
             named[name] = session.tensor_mut(named[name])
         for name in roles.dimensions:
@@ -209,8 +224,18 @@ class Kernel:
         return results[0] if len(results) == 1 else results
 
 
-def _is_function(template: Any) -> bool:
-    return callable(template) and not isinstance(template, type)  # a dtype's class
+def _shape(owner: str, parameter: Parameter, ref: Any) -> tuple[int, ...]:
+    """The shape for the contract; untyped bytes count in the kernel's elements."""
+    element = element_type(parameter.pointee or "")
+    if not isinstance(ref, DeviceBytes) or element is None:
+        return tuple(ref.shape)
+    count, rest = divmod(ref.byte_len, element.dtype.itemsize)
+    if rest:
+        raise ValidationError(
+            f"{owner}: operand '{parameter.name}' has {ref.byte_len} bytes, which is "
+            f"no whole number of {element.dtype.name}. Slice it."
+        )
+    return (count,)
 
 
 def _static_size(owner: str, parameter: Parameter, value: Any) -> int:
@@ -223,28 +248,3 @@ def _static_size(owner: str, parameter: Parameter, value: Any) -> int:
     data = pack_scalar(owner, parameter, value)
     signed = "unsigned" not in parameter.type  # the compiler's spelling, no typedefs
     return int.from_bytes(data, sys.byteorder, signed=signed)
-
-
-def _abstract(value: Any) -> Any:
-    """An array's type; a scalar as it is."""
-    # A NumPy scalar has a shape too, but is a scalar here.
-    if isinstance(value, jax.Array) or getattr(value, "shape", ()) != ():
-        return jax.ShapeDtypeStruct(value.shape, value.dtype)
-    return value
-
-
-def _spell(owner: str, argument: TemplateArgument) -> str:
-    """A template argument in C++."""
-    if isinstance(argument, str):
-        return argument
-    if isinstance(argument, bool | np.bool_):
-        return "true" if argument else "false"
-    if isinstance(argument, int | np.integer):
-        return str(int(argument))
-    spelled = c_type_of(np.dtype(argument))
-    if spelled is None:
-        raise ValidationError(
-            f"{owner}: template argument {argument!r} has no C++ spelling. Give it as "
-            "text."
-        )
-    return spelled

@@ -46,6 +46,8 @@ def check_operand(owner: str, value: Any) -> tuple[Any, ArrayType]:
         value = value.__jax_array__()
     if not is_array(value):
         raise SignatureError(f"{owner} is {describe(value)}; {_ADVICE}")
+    if isinstance(value, np.ma.MaskedArray):
+        raise SignatureError(f"{owner} is a masked array; fill it first: {_ADVICE}")
     dtype = value.dtype
     if jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
         raise SignatureError(
@@ -58,6 +60,28 @@ def check_operand(owner: str, value: Any) -> tuple[Any, ArrayType]:
         )
     _check_bits(owner, dtype)
     return value, ArrayType(tuple(value.shape), np.dtype(dtype))
+
+
+def as_bytes(owner: str, data: Any) -> bytes:
+    """Reads constant bytes that a user gives."""
+    if isinstance(data, np.ndarray) and not data.dtype.hasobject:
+        return data.tobytes()
+    if isinstance(data, bytes | bytearray | memoryview):
+        return bytes(data)
+    raise SignatureError(
+        f"{owner} needs bytes or a NumPy array of numbers, got {describe(data)}."
+    )
+
+
+def as_dtype(owner: str, dtype: Any) -> np.dtype:
+    """Reads a dtype that a user gives."""
+    try:
+        return np.dtype(dtype)  # type: ignore[no-any-return]
+    except TypeError:
+        raise SignatureError(
+            f"{owner} has dtype={dtype!r}, which is no dtype. Give one such as "
+            "jnp.float32."
+        ) from None
 
 
 def check_dtype(owner: str, dtype: np.dtype) -> None:

@@ -124,6 +124,11 @@ def pack_scalar(kernel: str, parameter: Parameter, value: object) -> bytes:
     if isinstance(value, np.void | np.ndarray) and (
         target is None or (target.kind == "vector" and target.dtype == value.dtype)
     ):
+        if not value.dtype.isnative:
+            raise SignatureError(
+                f"{owner} is a record of foreign byte order ({value.dtype}). Convert "
+                "it with .astype(value.dtype.newbyteorder('='))."
+            )
         return _sized(owner, parameter, value.tobytes())
     scalar = concrete(owner, value)
     if target is None or target.kind == "vector":

@@ -27,6 +27,8 @@ class SessionFunction:
         functools.update_wrapper(self, function)
         self.name = name or str(getattr(function, "__name__", "op"))
         self._function = function
+        # JAX counts arguments by it; the wrapped function's would count the session.
+        self.__signature__ = self._parameters()
 
     def __repr__(self) -> str:
         return f"<op {self.name}{self._parameters()}>"

@@ -172,7 +172,10 @@ class _Parser:
                 self.fail("')'")
             return inner
         if token.isdecimal():
-            return Const(int(self.take()))
+            number = Const(int(self.take()))
+            if self.text[self.position : self.position + 1].isidentifier():
+                self.fail("'*' or a space between a number and a name")
+            return number
         if not token.isidentifier():
             self.fail("a dimension (a name, an integer or a parenthesis)")
         return Dim(self.take())

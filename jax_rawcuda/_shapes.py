@@ -16,6 +16,8 @@ from ._shape_syntax import names_in as names_in
 from ._shape_syntax import parse_axes as parse_axes
 from ._shape_syntax import parse_shapes as parse_shapes
 
+MAX_EXTENT = 2**63 - 1  # XLA counts in 64 bits
+
 _OPERATORS = {
     "+": int.__add__,
     "-": int.__sub__,
@@ -53,6 +55,10 @@ def evaluate_shape(
         if extent < 0:
             raise ValidationError(
                 f"{owner}: {axis} is {extent}; it cannot be negative."
+            )
+        if extent > MAX_EXTENT:
+            raise ValidationError(
+                f"{owner}: {axis} is {extent}; the largest extent is {MAX_EXTENT}."
             )
     return extents
 

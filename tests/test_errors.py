@@ -401,7 +401,7 @@ KERNEL_CALLS = {
         (X, X, 2.0),
         {"b": 1},
         rc.SignatureError,
-        "saxpy: no scalar parameter is named 'b'",
+        "saxpy: 'b' is no parameter",
     ),
     "dimension": (
         (X, X[1:], 2.0),
@@ -465,7 +465,10 @@ def test_kernel_call(saxpy, row):
             {"shapes": "n -> n+", "threads": "n"},
             r"shapes needs a dimension.*\n.*\n +\^",
         ),
-        ({"shapes": "n -> n", "threads": "n m k j"}, "threads has 4 axes; CUDA has 3"),
+        (
+            {"shapes": "n -> n", "threads": "n m k j"},
+            "threads has 4 axes; it ",
+        ),
     ],
 )
 def test_declaration(contract, text):

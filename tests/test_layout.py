@@ -19,7 +19,7 @@ LAYERS = [
     {"_source", "_headers", "_signature", "_nvrtc", "_cache", "cpu", "_registration"},
     {"_globals", "_function", "_module"},
     {"_scalars", "_shapes", "_plan"},
-    {"_commands", "_session", "_encoding", "_call_key"},
+    {"_commands", "_session", "_encoding", "_call_key", "_template"},
     {"_session_function", "_live_refs", "_live_device", "_live_program", "_retained"},
     {"_resources", "_live_session", "_live_call"},
     {"_primitive", "_op", "_live", "_kernel", "_capabilities"},

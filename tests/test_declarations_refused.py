@@ -1,0 +1,164 @@
+"""Declarations of kernels that are refused, each with its message."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jax_rawcuda as rc
+from jax_rawcuda import ValidationError
+
+SOURCE = """
+__global__ void twice(const float* x, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2 * x[i];
+}"""
+TEMPLATE = "template <typename T> __global__ void k(const T* x, T* out) {}"
+X = np.random.default_rng(5).standard_normal(37).astype(np.float32)
+CONFIG = rc.LaunchConfig(1, 64)
+
+
+def declare(**contract):
+    return rc.kernel(SOURCE, **{"shapes": "n -> n", "threads": "n", **contract})
+
+
+@pytest.mark.parametrize(
+    ("contract", "text"),
+    [
+        (
+            {"threads": 5.5},
+            r"threads has 5\.5; it needs ints that are not negative,",
+        ),
+        ({"threads": -3}, r"threads has -3; it needs ints that are not negative"),
+        ({"threads": (4, len)}, r"threads has <built-in function len>; it needs ints"),
+        ({"threads": ()}, r"threads has 0 axes; it needs one to three\."),
+        ({"threads": "4 4 4 4"}, r"threads has 4 axes; it needs one to three\."),
+        ({"shared_mem_bytes": 64.0}, r"shared_mem_bytes has 64\.0; it needs ints"),
+        ({"shared_mem_bytes": None}, r"shared_mem_bytes has None; it needs ints"),
+        ({"shared_mem_bytes": "()"}, r"shared_mem_bytes has 0 axes"),
+        (
+            {"shared_mem_bytes": "4*n 8"},
+            r"shared_mem_bytes='4\*n 8'; it needs one",
+        ),
+        (
+            {"shared_mem_bytes": (4, 8)},
+            r"shared_mem_bytes=\(4, 8\); it needs one",
+        ),
+        ({"in_out": None}, r"in_out=None; it needs a parameter's name, or several\."),
+        ({"in_out": 5}, r"in_out=5; it needs a parameter's name, or several\."),
+        ({"shapes": "n -> 2n"}, r"shapes needs '\*' or a space between a number and a"),
+        (
+            {"threads": None, "launch": CONFIG, "block": 64},
+            r"block= and shared_mem",
+        ),
+        (
+            {"threads": None, "launch": CONFIG, "shared_mem_bytes": 64},
+            r"block= and shared_mem_bytes= go with threads=\. With launch= they stand "
+            r"in the LaunchConfig\.$",
+        ),
+    ],
+)
+def test_a_declaration_that_is_refused(contract, text):
+    with pytest.raises(ValidationError, match="^twice: " + text):
+        declare(**contract)
+
+
+@pytest.mark.parametrize(
+    ("contract", "text"),
+    [
+        (
+            {"out": "float32"},
+            r"out gives 'float32' for result 'out'; ",
+        ),
+        (
+            {"shapes": "n -> 9223372036854775808"},
+            r"9223372036854775808 is .*largest",
+        ),
+        ({"shapes": "n -> n*9223372036854775807"}, r"\(n\*9223372036854775807\) is "),
+    ],
+)
+def test_a_call_that_is_refused(contract, text):
+    with pytest.raises(ValidationError, match="^twice: " + text):
+        declare(**contract)(X)
+
+
+@pytest.mark.parametrize("what", ["out", "launch", "shared_mem_bytes"])
+def test_an_error_in_a_function_of_the_users_is_theirs_with_a_note(what):
+    def broken():
+        """Takes no argument, but is called with one."""
+
+    contract = {"threads": None} if what == "launch" else {}
+    with pytest.raises(TypeError, match=r"broken\(\) takes 0 pos") as error:
+        declare(**contract, **{what: broken})(X)
+    (note,) = error.value.__notes__
+    shown = "[ShapeDtypeStruct(shape=(37,), dtype=float32)]"
+    assert note == f"twice: in {what}=, called with {shown}."
+
+
+def test_an_error_in_template_has_a_note():
+    kernel = rc.kernel(TEMPLATE, shapes="n -> n", threads="n", template=lambda: "int")
+    with pytest.raises(TypeError, match="takes 0 positional") as error:
+        kernel(X)
+    assert error.value.__notes__ == ["k: in template=."]
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        (3.5, r"k: template gives 3\.5; it needs dtypes, ints, bools or C\+\+ text"),
+        (lambda _: None, r"k: template gives None; it needs dtypes"),
+        ([3.0], r"k: template argument 3\.0 has no C\+\+ spelling\."),
+        ([None], r"k: template argument None has no C\+\+ spelling\."),
+        ([str], r"k: template argument <class 'str'> has no C\+\+ spelling\."),
+    ],
+)
+def test_template_arguments_that_are_refused(template, text):
+    kernel = rc.kernel(TEMPLATE, shapes="n -> n", threads="n", template=template)
+    with pytest.raises(ValidationError, match=text):
+        kernel(X)
+
+
+@pytest.mark.parametrize("threads", [np.int64(37), 37, "37", (np.int32(37), 1), ["n"]])
+@pytest.mark.parametrize("shared", [np.int64(64), 64, "2*32"])
+def test_what_counts_as_an_int(threads, shared):
+    kernel = declare(threads=threads, shared_mem_bytes=shared)
+    np.testing.assert_array_equal(kernel(X), 2 * X)
+
+
+@rc.op
+def upload(s, x, *, data):
+    s.upload_bytes(data)
+    return x
+
+
+@pytest.mark.parametrize(
+    "data", [5, True, np.int32(5), jnp.int32(5), [1, 2], "text", np.array([None])]
+)
+def test_constants_that_are_no_bytes(data):
+    if isinstance(data, jnp.ndarray):
+        with pytest.raises(rc.SignatureError, match="holds an array"):
+            upload(X, data=data)
+        return
+    with pytest.raises(
+        rc.SignatureError,
+        match=r"^upload: upload_bytes needs bytes or a NumPy array of numbers, got ",
+    ):
+        upload(X, data=data)
+
+
+def test_a_masked_array():
+    masked = np.ma.masked_array(X, X > 0)
+    with pytest.raises(rc.SignatureError, match="operand 'x' is a masked array; fill"):
+        declare()(masked)
+
+
+def test_a_result_of_no_dtype():
+    @rc.op
+    def broken(s, x):
+        return s.alloc_output(x.shape, "flat32", fill=0)
+
+    with pytest.raises(
+        rc.SignatureError, match=r"^broken: result 'output0' has dtype='flat32', which "
+    ):
+        broken(X)
