@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, overload
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +18,26 @@ from ._refs import Ref
 from ._session_function import Body, SessionFunction
 
 
+@overload
+def live_op(
+    function: Body,
+    *,
+    out: Any = None,
+    name: str | None = None,
+    in_out: str | Sequence[str] = (),
+    vmap_method: str | None = None,
+    has_side_effect: bool = False,
+) -> LiveOp: ...
+@overload
+def live_op(
+    function: None = None,
+    *,
+    out: Any = None,
+    name: str | None = None,
+    in_out: str | Sequence[str] = (),
+    vmap_method: str | None = None,
+    has_side_effect: bool = False,
+) -> Callable[[Body], LiveOp]: ...
 def live_op(
     function: Body | None = None,
     *,
@@ -26,7 +46,7 @@ def live_op(
     in_out: str | Sequence[str] = (),
     vmap_method: str | None = None,
     has_side_effect: bool = False,
-) -> Any:
+) -> LiveOp | Callable[[Body], LiveOp]:
     """Makes a function that runs with the compiled program callable with arrays.
 
     Its body runs in Python each time the program runs, with the real stream and memory:
