@@ -24,6 +24,7 @@ namespace {
 struct PythonHooks {
   nb::object inflate;
   nb::object load_host_kernel;
+  nb::object verify;
 };
 
 PythonHooks& GlobalPythonHooks() {
@@ -70,6 +71,16 @@ Result<std::string> Inflate(std::string_view stored, const Digest& digest) {
   });
 }
 
+Status Verify(std::string_view plan, std::string_view images, std::string_view digest) {
+  const auto verified = WithPython<bool>([&] {
+    const nb::str expected(digest.data(), digest.size());
+    if (GlobalPythonHooks().verify.is_none()) return true;
+    GlobalPythonHooks().verify(Bytes(plan), Bytes(images), expected);
+    return true;
+  });
+  return verified.ok() ? Status() : verified.status();
+}
+
 template <typename T>
 T Get(nb::handle object, const char* name) {
   return nb::cast<T>(object.attr(name));
@@ -81,6 +92,16 @@ SyncPoint ToSyncPoint(nb::handle object) {
   const auto field = [&](int i) { return static_cast<int32_t>(fields[i]); };
   return SyncPoint{field(0), field(1), field(2), field(3),
                    field(4), field(5), field(6), field(7)};
+}
+
+std::vector<HostKernel::Variable> ToVariables(nb::handle list) {
+  std::vector<HostKernel::Variable> variables;
+  for (nb::handle each : list) {
+    variables.push_back({Get<std::string>(each, "name"), Get<uint64_t>(each, "place"),
+                         Get<uint64_t>(each, "size"), Get<uint32_t>(each, "item_bytes"),
+                         Get<bool>(each, "writable")});
+  }
+  return variables;
 }
 
 std::shared_ptr<const HostKernel> ToHostKernel(nb::handle object,
@@ -109,6 +130,13 @@ std::shared_ptr<const HostKernel> ToHostKernel(nb::handle object,
   kernel->max_threads = Get<uint32_t>(object, "max_threads");
   const auto cluster = Get<std::vector<uint32_t>>(object, "cluster");
   for (size_t axis = 0; axis < 3; ++axis) kernel->cluster[axis] = cluster.at(axis);
+  if (nb::object checks = nb::getattr(object, "checks", nb::none());
+      !checks.is_none()) {
+    kernel->shared_variables = ToVariables(checks.attr("shared"));
+    kernel->local_variables = ToVariables(checks.attr("local"));
+    kernel->global_variables = ToVariables(checks.attr("globals"));
+    kernel->red_zone_bytes = Get<uint64_t>(checks, "red_zone_bytes");
+  }
   if (kernel->regions.empty() || kernel->regions.size() != kernel->syncs.size() ||
       kernel->parameters.size() != function.parameters.size()) {
     throw nb::value_error(
@@ -187,8 +215,12 @@ std::string GetDriverStatus() {
 #endif
 }
 
-void SetPythonHooks(nb::object inflate, nb::object load_host_kernel) {
-  GlobalPythonHooks() = {std::move(inflate), std::move(load_host_kernel)};
+constexpr Hooks kHooks{&Inflate, &LoadHostKernel, &Verify};
+
+void SetPythonHooks(nb::object inflate, nb::object load_host_kernel,
+                    nb::object verify) {
+  GlobalPythonHooks() = {std::move(inflate), std::move(load_host_kernel),
+                         std::move(verify)};
   SetHooks(kHooks);
 }
 
@@ -203,8 +235,6 @@ nb::dict HostSymbolAddresses() {
 nb::dict ReadCounters() {
   const Counters& counters = GlobalCounters();
   nb::dict result;
-constexpr Hooks kHooks{&Inflate, &LoadHostKernel};
-
   result["instantiate"] = counters.instantiate.load();
   result["live"] = counters.live.load();
   result["inflate"] = counters.inflate.load();
@@ -216,22 +246,6 @@ constexpr Hooks kHooks{&Inflate, &LoadHostKernel};
   return result;
 }
 
-std::string CheckPlan(nb::bytes plan, nb::bytes images) {
-  const Result<Plan> decoded =
-      DecodePlan(std::string_view(plan.c_str(), plan.size()), images.size());
-  return decoded.ok() ? "" : decoded.status().message();
-}
-
-}  // namespace
-}  // namespace jax_rawcuda
-
-NB_MODULE(_ffi, m) {
-  using namespace jax_rawcuda;  // NOLINT: this function only names its contents
-  const ApiVersion version = XlaFfiApiVersion();
-  m.doc() = "The XLA FFI handlers of jax_rawcuda, and what Python must give them.";
-  m.attr("API_VERSION") = nb::make_tuple(version.major, version.minor);
-  m.def("types", &Types, "Returns the state type of each platform, for registration.");
-  m.def("handlers", &AllHandlers, "Returns the handlers: platform, target, stage.");
 nb::tuple ToTuple(const Status& status) {
   static constexpr const char* kNames[] = {"", "invalid", "failed", "unsupported",
                                            "failed"};
@@ -257,19 +271,35 @@ nb::tuple RunProgram(LiveProgram& program, uintptr_t stream, int ordinal,
   return ToTuple(status);
 }
 
+std::string CheckPlan(nb::bytes plan, nb::bytes images) {
+  const Result<Plan> decoded =
+      DecodePlan(std::string_view(plan.c_str(), plan.size()), images.size());
+  return decoded.ok() ? "" : decoded.status().message();
+}
+
+}  // namespace
+}  // namespace jax_rawcuda
+
+NB_MODULE(_ffi, m) {
+  using namespace jax_rawcuda;  // NOLINT: this function only names its contents
+  const ApiVersion version = XlaFfiApiVersion();
+  m.doc() = "The XLA FFI handlers of jax_rawcuda, and what Python must give them.";
+  m.attr("API_VERSION") = nb::make_tuple(version.major, version.minor);
+  m.def("types", &Types, "Returns the state type of each platform, for registration.");
+  m.def("handlers", &AllHandlers, "Returns the handlers: platform, target, stage.");
   m.def("set_hooks", &SetPythonHooks, nb::arg("inflate"), nb::arg("load_host_kernel"),
-        "Sets the functions that instantiation calls.");
+        nb::arg("verify") = nb::none(), "Sets the functions that instantiation calls.");
   m.def("host_symbols", &HostSymbolAddresses,
         "Returns the addresses of the functions that host code may call.");
   m.def("driver_status", &GetDriverStatus, nb::call_guard<nb::gil_scoped_release>(),
         "Loads the CUDA driver. Returns why it cannot be used, or '' when it can.");
   m.def("counters", &ReadCounters, "Returns how often the slow things happened.");
-  m.def("check_plan", &CheckPlan, nb::arg("plan"), nb::arg("images"),
-        "Decodes a plan. Returns what is wrong with it, or ''.");
-}
   nb::class_<LiveProgram>(m, "Program", "A plan that runs at once.")
       .def("run", &RunProgram, nb::arg("stream"), nb::arg("ordinal"),
            nb::arg("buffers"),
            "Runs it on addresses. Returns what failed, or '', and a text.");
   m.def("load_program", &LoadProgram, nb::arg("platform"), nb::arg("plan"),
         nb::arg("images"), "Returns a Program, or what failed and a text.");
+  m.def("check_plan", &CheckPlan, nb::arg("plan"), nb::arg("images"),
+        "Decodes a plan. Returns what is wrong with it, or ''.");
+}

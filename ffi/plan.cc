@@ -38,6 +38,7 @@ class Decoder {
     RETURN_IF_ERROR(Images());
     RETURN_IF_ERROR(Functions());
     RETURN_IF_ERROR(DecodeCommands(reader_, plan_));
+    RETURN_IF_ERROR(DecodeLabels(reader_, plan_));
     if (reader_.remaining() != 0) {
       return Malformed(Str(reader_.remaining()) + " bytes follow the last command");
     }
@@ -59,7 +60,6 @@ class Decoder {
       for (size_t i = 0; i < count; ++i) sizes->push_back(reader_.U64());
     }
     RETURN_IF_ERROR(Readable("the list of buffers"));
-    const size_t count = plan_.operand_bytes.size() + plan_.result_bytes.size();
     for (uint64_t& bytes : plan_.result_bytes) {
       const uint64_t bits = bytes >> kAlignmentShift;
       bytes &= (uint64_t{1} << kAlignmentShift) - 1;
@@ -68,6 +68,7 @@ class Decoder {
       }
       plan_.result_alignments.push_back(uint64_t{1} << bits);
     }
+    const size_t count = plan_.operand_bytes.size() + plan_.result_bytes.size();
     if (count > kMaxBuffers) {
       return Malformed(Str(count) + " operands and results; the limit is " +
                        Str(kMaxBuffers));

@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "ffi/error.h"
+#include "ffi/plan_labels.h"
 
 namespace jax_rawcuda {
 
@@ -102,11 +104,13 @@ struct Plan {
   std::string op_name;
   std::vector<uint64_t> operand_bytes;  // of one batch element
   std::vector<uint64_t> result_bytes;
+  std::vector<uint64_t> result_alignments;  // that addresses are rounded up to, bytes
   std::vector<BatchAxis> batch_axes;  // outermost first
   std::vector<ImageEntry> images;
-  std::vector<uint64_t> result_alignments;  // that addresses are rounded up to, bytes
   std::vector<FunctionInfo> functions;
   std::vector<Command> commands;
+
+  std::shared_ptr<const BufferLabels> labels;  // when the kernels are to be checked
 
   // Derived by DecodePlan.
   uint64_t batch_elements = 1;            // product of the axes' sizes

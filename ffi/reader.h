@@ -20,6 +20,11 @@ class Reader {
 
   uint8_t U8() { return static_cast<uint8_t>(Integer(1)); }
   uint32_t U32() { return static_cast<uint32_t>(Integer(4)); }
+  // The next four bytes, or 0 if there are fewer.
+  uint32_t PeekU32() const {
+    Reader ahead = *this;
+    return ahead.U32();
+  }
   uint64_t U64() { return Integer(8); }
 
   // A count of records that take at least `record_bytes` each: never more than the rest

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <type_traits>
 
+#include "ffi/cpu/check_buffers.h"
 #include "ffi/cpu/scheduler.h"
 
 namespace jax_rawcuda {
@@ -48,7 +51,9 @@ class Replay {
         kernels_(kernels),
         pool_(pool),
         operands_(plan.operand_bytes.size()),
-        results_(plan.result_bytes.size()) {}
+        results_(plan.result_bytes.size()) {
+    if (plan.labels != nullptr) checked_.emplace(plan);
+  }
 
   // Points at batch element number `index` of the buffers.
   void Seek(uint64_t index, const Buffer* operands, const Buffer* results) {
@@ -68,6 +73,14 @@ class Replay {
   }
 
   Status Run() {
+    if (!checked_) return RunCommands();
+    RETURN_IF_ERROR(checked_->Enter(operands_, results_));
+    RETURN_IF_ERROR(RunCommands());
+    return checked_->Leave();
+  }
+
+ private:
+  Status RunCommands() {
     for (const Command& command : plan_.commands) {
       RETURN_IF_ERROR(
           std::visit([this](const auto& c) { return this->Execute(c); }, command));
@@ -75,7 +88,6 @@ class Replay {
     return Status();
   }
 
- private:
   static void Advance(std::vector<uint8_t*>& pointers,
                       const std::vector<uint64_t>& strides, uint64_t step) {
     for (size_t i = 0; i < pointers.size(); ++i) pointers[i] += strides[i] * step;
@@ -84,6 +96,12 @@ class Replay {
   uint8_t* Resolve(const BufferRef& ref) const {
     const auto& base = ref.space == Space::kOperand ? operands_ : results_;
     return base[ref.index] + ref.offset;
+  }
+
+  // What kernels get for a buffer.
+  uint64_t Address(const BufferRef& ref) const {
+    uint8_t* const address = Resolve(ref);
+    return checked_ ? checked_->Tag(ref, address) : reinterpret_cast<uint64_t>(address);
   }
 
   Status Execute(const Launch& launch) {
@@ -100,8 +118,7 @@ class Replay {
     for (size_t i = 0; i < launch.arguments.size(); ++i) {
       const Argument& argument = launch.arguments[i];
       const auto [offset, size] = kernel.parameters[i];
-      const uint8_t* const pointer =
-          argument.is_pointer ? Resolve(argument.pointer) : nullptr;
+      const uint64_t pointer = argument.is_pointer ? Address(argument.pointer) : 0;
       const size_t given =
           argument.is_pointer ? sizeof(pointer) : argument.scalar.size();
       if (given != size || uint64_t{offset} + size > kernel.parameter_bytes) {
@@ -116,23 +133,30 @@ class Replay {
     }
     Result<std::array<uint32_t, 3>> cluster = ClusterOf(kernel, name, launch);
     if (!cluster.ok()) return cluster.status();
+    std::unique_ptr<LaunchChecks> checks;
+    if (checked_) {
+      checks = checked_->Launch(kernel, plan_.functions[launch.function], launch);
+    }
     const LaunchConfig config{name,
                               launch.grid,
                               launch.block,
                               launch.shared_mem_bytes,
                               launch.cooperative,
                               cluster.value()};
-    return LaunchGrid(kernel, parameters_.data(), config, pool_);
+    return LaunchGrid(kernel, parameters_.data(), config, pool_, checks.get());
   }
 
   Status Execute(const Copy& copy) {
     if (copy.bytes == 0) return Status();
     std::memmove(Resolve(copy.destination), Resolve(copy.source), copy.bytes);
-    return Status();
+    return checked_ ? checked_->MarkCopied(copy) : Status();
   }
 
   Status Execute(const Fill& fill) {
     if (fill.bytes == 0) return Status();
+    if (checked_) {
+      RETURN_IF_ERROR(checked_->MarkFilled(fill.destination, fill.bytes));
+    }
     uint8_t* const begin = Resolve(fill.destination);
     if (fill.width == 1) {
       std::memset(begin, static_cast<int>(fill.value & 255), fill.bytes);
@@ -156,6 +180,7 @@ class Replay {
   std::vector<uint8_t*> operands_;
   std::vector<uint8_t*> results_;
   std::vector<uint64_t> parameters_;
+  std::optional<CheckedBuffers> checked_;
 };
 
 }  // namespace

@@ -55,9 +55,21 @@ struct HostKernel {
   int32_t spin_budget;
   uint32_t max_threads;             // of __launch_bounds__, 0 when there are none
   std::array<uint32_t, 3> cluster;  // of __cluster_dims__, zeros when there are none
+
+  // Variables that the code of a checked kernel keeps apart by red zones.
+  struct Variable {
+    std::string name;
+    uint64_t place;  // an offset, or a global variable's address
+    uint64_t size;   // 0: the launch's dynamic shared memory
+    uint32_t item_bytes;
+    bool writable;
+  };
+  std::vector<Variable> shared_variables, local_variables, global_variables;
+  uint64_t red_zone_bytes = 0;  // of static shared memory
 };
 
-// Runs `plan` to its end. `kernels` holds one entry per plan function.
+// Runs `plan` to its end. `kernels` holds one entry per plan function. If the plan has
+// labels, every access of the kernels is checked, and their code must be made for that.
 Status ReplayOnCpu(const Plan& plan,
                    const std::vector<std::shared_ptr<const HostKernel>>& kernels,
                    const Buffer* operands, const Buffer* results, TaskPool& pool);

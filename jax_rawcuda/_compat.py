@@ -61,6 +61,23 @@ def vary_alike(operands: Sequence[Any]) -> list[Any]:
     ]
 
 
+def runtime_error_type() -> type[Exception]:
+    """The exception that XLA raises for an error while a program runs."""
+    error: type[Exception] = jax.errors.JaxRuntimeError
+    return error
+
+
+def traced_apart(name: str) -> contextlib.AbstractContextManager[None]:
+    """What is traced inside shares no trace or executable with what is traced outside.
+
+    XLA's metadata is part of JAX's cache keys, and of nothing that runs.
+    """
+    from jax.experimental.xla_metadata import set_xla_metadata
+
+    manager: contextlib.AbstractContextManager[None] = set_xla_metadata(**{name: "on"})
+    return manager
+
+
 def is_tracer(value: object) -> bool:
     """Whether a value is known only to the trace in progress."""
     return isinstance(value, jax.core.Tracer)

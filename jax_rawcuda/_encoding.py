@@ -10,6 +10,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ._checked import image_of as run_from
+from ._checked import label_bytes
 from ._module import Function, ModuleImage, Target, default_target
 from ._plan import (
     BufferRef,
@@ -40,7 +42,7 @@ def encode(plan: Plan, platform: str) -> dict[str, object]:
       UnsupportedError: The platform cannot run a module.
     """
     targets = {f: default_target(platform, f.module.options) for f in plan.functions}
-    image_of = {f: f.image(target) for f, target in targets.items()}
+    image_of = {f: run_from(f, target, plan) for f, target in targets.items()}
     images = {_image_key(image): image for image in image_of.values()}
     order = {key: i for i, key in enumerate(images)}
     blobs = _Blobs()
@@ -57,6 +59,7 @@ def encode(plan: Plan, platform: str) -> dict[str, object]:
     out.append(_u32(len(plan.commands)))
     functions = {f: i for i, f in enumerate(targets)}
     out += [_command(c, functions) for c in plan.commands]
+    out.append(label_bytes(plan))
 
     text, blob = b"".join(out), blobs.data
     return {
@@ -120,9 +123,6 @@ def _sizes(values: Iterable[int]) -> bytes:
     return _u32(len(sizes)) + struct.pack(f"<{len(sizes)}Q", *sizes)
 
 
-def _batch_axes(plan: Plan) -> bytes:
-    """Axes outermost first, with the byte stride of every buffer along each."""
-    count = len(plan.results)
 def _workspaces(plan: Plan) -> list[int]:
     """Sizes, with the exponent of the alignment in the highest byte."""
     alignments = plan.alignments or (1,) * len(plan.workspaces)
@@ -132,6 +132,9 @@ def _workspaces(plan: Plan) -> list[int]:
     ]
 
 
+def _batch_axes(plan: Plan) -> bytes:
+    """Axes outermost first, with the byte stride of every buffer along each."""
+    count = len(plan.results)
     spans = [t.nbytes for t in (*plan.operands, *plan.results)]
     rows: list[bytes] = []
     for axis in reversed(plan.batch_axes):

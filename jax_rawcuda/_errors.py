@@ -39,6 +39,10 @@ class BackendError(RawCudaError, RuntimeError):
         return type(self), (self.args[0], self.code)
 
 
+class CheckError(BackendError):
+    """Checked mode has found a mistake in a kernel."""
+
+
 class CompileError(RawCudaError):
     """The compiler rejected a source text.
 

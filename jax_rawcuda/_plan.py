@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ._checking import Labels
 from ._launch import LaunchConfig
 from ._module import Function
 
@@ -83,10 +84,9 @@ class Synchronize:
 
 Command = Launch | Copy | Fill | Synchronize
 
-
 _XLA_ALIGNMENT = 64  # bytes; of every buffer, on every platform
 
-@dataclass(frozen=True, slots=True)
+
 def relocate(command: Command, move: Callable[[BufferRef], BufferRef]) -> Command:
     """Returns a command with every reference moved."""
     match command:
@@ -107,6 +107,7 @@ def relocate(command: Command, move: Callable[[BufferRef], BufferRef]) -> Comman
     return command
 
 
+@dataclass(frozen=True, slots=True)
 class ArrayType:
     """Shape and dtype of one operand or result, without batch axes."""
 
@@ -142,11 +143,12 @@ class Plan:
       results: Types of the results that the caller gets.
       workspaces: Sizes in bytes of the hidden results; the workspace with index i
         is addressed as result `len(results) + i`.
-      aliases: (operand, result) pairs that share a buffer. Commands address such a
       alignments: Of the workspaces' addresses, in bytes; () when none asks for any.
+      aliases: (operand, result) pairs that share a buffer. Commands address such a
         buffer as the result.
       commands: In the order of execution.
       batch_axes: Outermost first.
+      labels: Names of the buffers if what the kernels do is to be checked, else None.
     """
 
     op_name: str
@@ -154,9 +156,10 @@ class Plan:
     results: tuple[ArrayType, ...]
     commands: tuple[Command, ...]
     workspaces: tuple[int, ...] = ()
+    alignments: tuple[int, ...] = ()
     aliases: tuple[tuple[int, int], ...] = ()
     batch_axes: tuple[BatchAxis, ...] = ()
-    alignments: tuple[int, ...] = ()
+    labels: Labels | None = None
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -166,10 +169,11 @@ class Plan:
             self.results,
             self.commands,
             self.workspaces,
+            self.alignments,
             self.aliases,
             self.batch_axes,
+            self.labels,
         )
-            self.alignments,
         # JAX hashes a primitive's parameters many times while it traces.
         object.__setattr__(self, "_hash", hash(values))
 
@@ -182,10 +186,6 @@ class Plan:
         return f"Plan({self.op_name!r}, {launches} of {len(self.commands)} launches)"
 
     @property
-    def functions(self) -> tuple[Function, ...]:
-        """The kernels that are launched, each once, in the order of first use."""
-        found = (c.function for c in self.commands if isinstance(c, Launch))
-    @property
     def allocations(self) -> tuple[int, ...]:
         """What each workspace takes of XLA: room to move its start up as well."""
         alignments = self.alignments or (1,) * len(self.workspaces)
@@ -194,6 +194,10 @@ class Plan:
             for nbytes, align in zip(self.workspaces, alignments, strict=True)
         )
 
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """The kernels that are launched, each once, in the order of first use."""
+        found = (c.function for c in self.commands if isinstance(c, Launch))
         return tuple(dict.fromkeys(found))
 
     @property

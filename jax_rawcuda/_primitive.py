@@ -10,6 +10,8 @@ import jax
 import numpy as np
 from jax.interpreters import ad, mlir
 
+from ._checked import image_of
+from ._checking import reported
 from ._compat import make_primitive, result_aval, vary_alike
 from ._encoding import encode
 from ._errors import UnsupportedError
@@ -33,7 +35,10 @@ def _executable(plan: Plan) -> Callable[..., Any]:
 
 
 def _impl(*operands: Any, plan: Plan) -> Any:
-    return _executable(plan)(*operands)
+    if plan.labels is None:
+        return _executable(plan)(*operands)
+    with reported():
+        return jax.block_until_ready(_executable(plan)(*operands))
 
 
 def _abstract_eval(*operands: Any, plan: Plan) -> list[Any]:
@@ -69,7 +74,7 @@ def _lower_cpu(ctx: Any, *operands: Any, plan: Plan) -> Sequence[Any]:
     # An instruction that the CPU lacks is reported here, in Python, before XLA starts.
     target = Target("cpu")
     for function in plan.functions:
-        image = function.image(target)
+        image = image_of(function, target, plan)
         symbol = function.lowered_name(target)
         load_kernel(image.data.decode(), symbol, dict(image.variables))
     return _lower(ctx, *operands, plan=plan, platform="cpu")

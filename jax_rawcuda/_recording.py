@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 
+from ._checking import Labels, enabled
 from ._errors import SessionError, SignatureError, ValidationError
 from ._plan import (
     ArrayType,
@@ -15,8 +16,8 @@ from ._plan import (
     Command,
     Plan,
     Space,
-)
     relocate,
+)
 from ._refs import Buffer, BufferKind, Ref, buffer_of, is_whole
 from ._session import Session
 
@@ -63,12 +64,13 @@ def finish(session: Session, returned: Any) -> Recording:
         results=tuple(map(_type, visible)),
         commands=tuple(_renumber(c, number) for c in session.commands),
         workspaces=tuple(max(_type(b).nbytes, _LEAST_WORKSPACE) for b in hidden),
-        aliases=tuple(
         alignments=tuple(b.align for b in hidden),
+        aliases=tuple(
             (b.index, number[buffer_of(b.in_place).index])
             for b, _ in session.operands
             if b.in_place is not None
         ),
+        labels=_labels(session, [*visible, *hidden]) if enabled() else None,
     )
     places = tuple(
         BufferRef(Space.RESULT, number[b.index])
@@ -77,6 +79,13 @@ def finish(session: Session, returned: Any) -> Recording:
         for b in buffers
     )
     return Recording(plan, places, tree)
+
+
+def _labels(session: Session, results: Sequence[Buffer]) -> Labels:
+    return Labels(
+        tuple(buffer.name for buffer, _ in session.operands),
+        tuple(buffer.name for buffer in results),
+    )
 
 
 def _type(buffer: Buffer) -> ArrayType:

@@ -40,6 +40,7 @@ inline uint64_t BarrierResult(BarrierOperation operation, uint32_t holding,
 
 class Barrier {
  public:
+  const LaneMasks& lanes() const { return lanes_; }
   bool idle() const { return arrived_ == 0; }
 
   // `expected` is the number of threads that complete the barrier; 0: all living ones.

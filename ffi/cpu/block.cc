@@ -15,6 +15,9 @@ constexpr uint32_t kPatience = 3;
 // for another block, and nothing in it says so.
 constexpr uint32_t kRegionsPerTurn = 1000;
 
+// Stack for the calls of device functions: half of what macOS gives a thread.
+constexpr uint64_t kStackBytes = 256 << 10;
+
 }  // namespace
 
 bool Block::Prepare(LaunchState& launch, Cluster* cluster, uint32_t rank) {
@@ -52,9 +55,14 @@ bool Block::Prepare(LaunchState& launch, Cluster* cluster, uint32_t rank) {
   context_.dynamic_shared = launch.dynamic_shared;
   context_.total_shared = launch.total_shared;
   context_.block = this;
+  context_.stop = launch.stop_flag();
   context_.grid_id = launch.id;
   context_.cluster_size = static_cast<uint32_t>(launch.cluster_blocks());
   context_.grid_workspace = launch.grid_workspace;
+  checks_.reset();
+  if (launch.checks != nullptr) {
+    checks_ = std::make_unique<BlockChecks>(*launch.checks, launch, context_);
+  }
   warp_count_ = (launch.thread_count + kWarpSize - 1) / kWarpSize;
   return true;
 }
@@ -63,6 +71,7 @@ void Block::Begin(uint64_t index) {
   const Extents position = Unravel(index, launch_->grid);
   std::copy(position.begin(), position.end(), context_.ctaid);
   context_.spin_budget = launch_->kernel.spin_budget;
+  if (checks_ != nullptr) checks_->Begin(index);
   if (launch_->kernel.regions.size() == 1) return;
 
   region_ = 0;
@@ -85,6 +94,8 @@ void Block::Begin(uint64_t index) {
 
 Outcome Block::Run() {
   const HostKernel& kernel = launch_->kernel;
+  const char here = 0;
+  context_.stack_limit = reinterpret_cast<uint64_t>(&here) - kStackBytes;
   if (kernel.regions.size() == 1) {
     kernel.regions[0](&context_, 0, static_cast<int32_t>(context_.thread_count));
     return launch_->stopped() ? Outcome::kFaulted : Outcome::kDone;
@@ -106,6 +117,8 @@ Outcome Block::Run() {
         return Outcome::kWaiting;
       case Step::kStalled:
         return Outcome::kStalled;
+      case Step::kPaused:
+        return Outcome::kPaused;
       case Step::kFaulted:
         return Outcome::kFaulted;
     }
@@ -139,6 +152,19 @@ std::string Block::Describe(int32_t thread) const {
   const uint64_t index = thread < 0 ? 0 : static_cast<uint64_t>(thread);
   return "thread " + ToString(Unravel(index, launch_->block)) + ", block " +
          ToString(position);
+}
+
+std::string Block::Where() const {
+  uint32_t thread = 0;
+  while (thread + 1 < launch_->thread_count &&
+         (living_[thread / kWarpSize] >> thread % kWarpSize & 1) == 0) {
+    ++thread;
+  }
+  std::string place = Describe(static_cast<int32_t>(thread));
+  const auto point = static_cast<size_t>(next_[thread]);
+  const auto& texts = launch_->kernel.sync_texts;
+  if (point < texts.size() && !texts[point].empty()) place += " at " + texts[point];
+  return place;
 }
 
 }  // namespace jax_rawcuda

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "ffi/cpu/aligned_buffer.h"
 #include "ffi/cpu/barrier.h"
+#include "ffi/cpu/check_block.h"
 #include "ffi/cpu/context.h"
 #include "ffi/cpu/launch_state.h"
 
@@ -17,7 +19,8 @@ class Cluster;
 enum class Outcome {
   kDone,     // every thread has exited
   kWaiting,  // at the barrier of the cluster, for threads of other blocks
-  kStalled,  // the threads spin, or have run for long: other blocks should have a turn
+  kStalled,  // the threads spin: other blocks should have a turn
+  kPaused,   // the threads have run for long: other blocks should have a turn
   kFaulted,  // the launch has stopped
 };
 
@@ -42,6 +45,8 @@ class Block {
   bool TakeProgress();
 
   LaunchState& launch() const { return *launch_; }
+  // Null unless the launch is checked.
+  BlockChecks* checks() const { return checks_.get(); }
   size_t storage_bytes() const;
 
   // Whether `address` lies in the frames of local arrays.
@@ -63,11 +68,14 @@ class Block {
   // "thread (x,y,z), block (x,y,z)", for messages.
   std::string Describe(int32_t thread) const;
 
+  // The same of a thread that waits, with " at file:line: instruction".
+  std::string Where() const;
+
  private:
   struct Range {
     int32_t begin, end;
   };
-  enum class Step { kTogether, kApart, kDone, kWaiting, kStalled, kFaulted };
+  enum class Step { kTogether, kApart, kDone, kWaiting, kStalled, kPaused, kFaulted };
 
   // All living threads are about to enter region_ (together.cc).
   Step RunTogether();
@@ -94,6 +102,7 @@ class Block {
   bool AnswerActiveMasks();
   bool ReleaseYields();
   bool Agree();
+  void CheckBarrier(uint32_t id, const LaneMasks& waiting);
   uint32_t BarrierId(uint32_t thread, const SyncPoint& sync) const;
   uint32_t WaitingAt(uint32_t warp, SyncKind kind) const;
 
@@ -113,6 +122,7 @@ class Block {
   Context context_ = {};
   LaunchState* launch_ = nullptr;
   Cluster* cluster_ = nullptr;
+  std::unique_ptr<BlockChecks> checks_;
   AlignedBuffer shared_, local_, slots_, sync_in_, sync_out_;
   uint32_t warp_count_ = 0;
 

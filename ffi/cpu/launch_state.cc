@@ -27,7 +27,7 @@ Extents Unravel(uint64_t index, const Extents& extents) {
 
 LaunchState::LaunchState(const HostKernel& kernel, const void* params,
                          const Extents& grid, const Extents& block,
-                         uint32_t dynamic_shared)
+                         uint32_t dynamic_shared, LaunchChecks* checks)
     : kernel(kernel),
       params(params),
       grid(grid),
@@ -36,13 +36,28 @@ LaunchState::LaunchState(const HostKernel& kernel, const void* params,
       total_shared(static_cast<uint32_t>(kernel.shared_bytes) + dynamic_shared),
       thread_count(block[0] * block[1] * block[2]),
       block_count(uint64_t{grid[0]} * grid[1] * grid[2]),
-      id(NextLaunchId()) {}
+      id(NextLaunchId()),
+      checks(checks) {}
 
 void LaunchState::Fail(std::string message) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (stopped()) return;
   fault_ = std::move(message);
-  stopped_.store(true, std::memory_order_relaxed);
+  stop_.store(1, std::memory_order_relaxed);
+}
+
+void LaunchState::Interrupt(std::string reason, std::string advice) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stopped()) return;
+  fault_ = std::move(reason);
+  advice_ = std::move(advice);
+  interrupted_ = true;
+  stop_.store(1, std::memory_order_relaxed);
+}
+
+void LaunchState::NotePlace(std::string place) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (interrupted_ && place_.empty()) place_ = std::move(place);
 }
 
 }  // namespace jax_rawcuda

@@ -34,6 +34,9 @@ bool Block::ResolveWarp(uint32_t warp) {
     }
     if (complete) {
       Resolve(context_, sync, warp, group);
+      if (checks_ != nullptr && KindOf(sync) == SyncKind::kWarpSync) {
+        checks_->SyncWarp(warp, group);
+      }
       ready_[warp] |= group;
       waiting &= ~group;
       any = true;
@@ -75,6 +78,7 @@ void Block::ReleaseBarrier(uint32_t id) {
       holding += Input(2, thread) & 1;
     }
   }
+  if (checks_ != nullptr) CheckBarrier(id, waiting);
   const uint64_t result = BarrierResult(operation, holding, count);
   for (uint32_t warp = 0; warp < warp_count_; ++warp) {
     for (uint32_t rest = waiting[warp]; rest != 0; rest &= rest - 1) {
@@ -94,6 +98,7 @@ bool Block::ReleaseCluster() {
     cluster_->CompleteBarrier();
   } else if (AllAtCluster()) {
     LeaveCluster();
+    if (checks_ != nullptr) checks_->SyncBlock();
   }
   bool any = false;
   for (uint32_t warp = 0; warp < warp_count_; ++warp) {

@@ -25,14 +25,30 @@ void Fail(Context* context, std::string message) {
   context->block->launch().Fail(std::move(message));
 }
 
-void jrc_trap(Context* context, int32_t thread, int32_t site) {
+// "thread (x,y,z), block (x,y,z) at file:line".
+std::string Place(const Context* context, int32_t thread, int32_t site) {
   const auto& sites = context->block->launch().kernel.sites;
-  std::string place;
+  std::string place = context->block->Describe(thread);
   if (site >= 0 && static_cast<size_t>(site) < sites.size()) {
     const std::string& text = sites[static_cast<size_t>(site)];
-    place = " at " + text.substr(0, text.find(": "));  // without the instruction
+    place += " at " + text.substr(0, text.find(": "));  // without the instruction
   }
-  Fail(context, "trap in " + context->block->Describe(thread) + place + ".");
+  return place;
+}
+
+void jrc_trap(Context* context, int32_t thread, int32_t site) {
+  Fail(context, "trap in " + Place(context, thread, site) + ".");
+}
+
+// A loop has seen that the launch must end.
+void jrc_stopped(Context* context, int32_t thread, int32_t site) {
+  context->faulted = 1;
+  context->block->launch().NotePlace(" in " + Place(context, thread, site));
+}
+
+void jrc_stack_overflow(Context* context, int32_t thread, int32_t site) {
+  Fail(context, "device functions call each other too deeply in " +
+                    Place(context, thread, site) + ": the stack is full.");
 }
 
 void jrc_assertfail(Context* context, int32_t thread, uint64_t message, uint64_t file,
@@ -77,11 +93,15 @@ void jrc_cp_zfill(uint8_t* destination, const uint8_t* source, uint32_t size,
 
 std::vector<HostSymbol> HostSymbols() {
   SymbolTable table = {
-      JRC_SYMBOL(jrc_trap),  JRC_SYMBOL(jrc_assertfail), JRC_SYMBOL(jrc_isspace),
-      JRC_SYMBOL(jrc_clock), JRC_SYMBOL(jrc_cp_zfill),
+      JRC_SYMBOL(jrc_trap),           JRC_SYMBOL(jrc_assertfail),
+      JRC_SYMBOL(jrc_isspace),        JRC_SYMBOL(jrc_stopped),
+      JRC_SYMBOL(jrc_stack_overflow),
+      JRC_SYMBOL(jrc_clock),
+      JRC_SYMBOL(jrc_cp_zfill),
   };
   AppendAtomics(table);
   AppendBits(table);
+  AppendChecks(table);
   AppendClusters(table);
   AppendConversions(table);
   AppendHeap(table);

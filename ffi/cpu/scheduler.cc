@@ -8,7 +8,9 @@
 #include <string>
 
 #include "ffi/cpu/barrier.h"
+#include "ffi/cpu/check_launch.h"
 #include "ffi/cpu/launch_state.h"
+#include "ffi/cpu/watch.h"
 #include "ffi/cpu/worker.h"
 
 namespace jax_rawcuda {
@@ -47,8 +49,9 @@ Status Validate(const HostKernel& kernel, const LaunchConfig& config) {
                            std::to_string(threads) + " threads; the limit is " +
                            std::to_string(limit) + " threads per block" + reason + ".");
   }
-  const uint64_t shared =
+  uint64_t shared =
       static_cast<uint64_t>(kernel.shared_bytes) + config.shared_mem_bytes;
+  shared -= std::min<uint64_t>(shared, kernel.red_zone_bytes);
   if (shared > kSharedMemoryLimit) {
     return InvalidArgument(
         name + ": " + std::to_string(shared) +
@@ -64,20 +67,23 @@ Status Validate(const HostKernel& kernel, const LaunchConfig& config) {
 }  // namespace
 
 Status LaunchGrid(const HostKernel& kernel, const void* params,
-                  const LaunchConfig& config, TaskPool& pool) {
+                  const LaunchConfig& config, TaskPool& pool, LaunchChecks* checks) {
   if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0) {
     return Status();
   }
   RETURN_IF_ERROR(Validate(kernel, config));
 
-  const int64_t pool_threads = std::max<int64_t>(pool.num_threads(), 1);
+  const int64_t pool_threads =
+      checks != nullptr ? 1 : std::max<int64_t>(pool.num_threads(), 1);
   // Shared with the pool's tasks: one that starts after this function has returned
   // finds the work closed and touches nothing else.
   const auto work = std::make_shared<BlockQueue>(
       kernel, params, config.grid, config.block, config.shared_mem_bytes,
-      static_cast<uint64_t>(pool_threads), config.cooperative);
+      static_cast<uint64_t>(pool_threads), config.cooperative, checks);
   LaunchState& launch = work->launch;
   launch.cluster = config.cluster;
+  const LaunchWatch watch(launch);
+  if (checks != nullptr) checks->Begin(launch);
   const uint64_t helpers =
       std::min<uint64_t>(static_cast<uint64_t>(pool_threads), launch.block_count) - 1;
   const auto call_helpers = [&] {
@@ -99,9 +105,11 @@ Status LaunchGrid(const HostKernel& kernel, const void* params,
     });
   }
 
+  if (checks != nullptr) checks->Settle();
   if (launch.printed.load(std::memory_order_relaxed)) std::fflush(stdout);
   if (launch.stopped()) {
-    return Internal(std::string(config.name) + ": " + launch.fault());
+    return Internal(std::string(config.name) + ": " +
+                    (checks == nullptr ? "" : kCheckFailed) + launch.fault());
   }
   return Status();
 }

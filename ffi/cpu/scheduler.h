@@ -13,6 +13,8 @@ namespace jax_rawcuda {
 // The H200's limit per block, so that what runs here fits there.
 inline constexpr uint64_t kSharedMemoryLimit = 227 * 1024;
 
+class LaunchChecks;
+
 struct LaunchConfig {
   std::string_view name;  // of the kernel, for messages
   std::array<uint32_t, 3> grid;
@@ -23,8 +25,10 @@ struct LaunchConfig {
 };
 
 // Launches `kernel` and returns after its last block. `params` holds the parameters at
-// their offsets. The calling thread takes part in the work.
+// their offsets. The calling thread takes part in the work; it does all of it when
+// there are `checks`.
 Status LaunchGrid(const HostKernel& kernel, const void* params,
-                  const LaunchConfig& config, TaskPool& pool);
+                  const LaunchConfig& config, TaskPool& pool,
+                  LaunchChecks* checks = nullptr);
 
 }  // namespace jax_rawcuda

@@ -16,6 +16,7 @@ void* AddressOf(Function* function) {
 // not extend them, and compilers differ in whether they rely on it.
 void AppendAtomics(SymbolTable& table);
 void AppendBits(SymbolTable& table);
+void AppendChecks(SymbolTable& table);
 void AppendClusters(SymbolTable& table);
 void AppendConversions(SymbolTable& table);
 void AppendHeap(SymbolTable& table);

@@ -29,7 +29,7 @@ Block::Step Block::RunTogether() {
         Stalled()) {
       return Step::kStalled;
     }
-    if (--regions_left_ == 0) return Step::kStalled;
+    if (--regions_left_ == 0) return Step::kPaused;
   }
 }
 
@@ -85,12 +85,18 @@ bool Block::PassTogether(const SyncPoint& sync) {
     case SyncKind::kYield:
       return true;
     case SyncKind::kBarrier:
-      return PassBarrier(sync);
+      if (!PassBarrier(sync)) return false;
+      if (checks_ != nullptr) checks_->SyncBlock();
+      return true;
     case SyncKind::kCluster:
       if (cluster_ != nullptr) return false;
       // Of one block: everybody has arrived.
-      return std::all_of(cluster_arrived_.begin(), cluster_arrived_.end(),
-                         [](uint32_t lanes) { return lanes == 0; });
+      if (std::any_of(cluster_arrived_.begin(), cluster_arrived_.end(),
+                      [](uint32_t lanes) { return lanes != 0; })) {
+        return false;
+      }
+      if (checks_ != nullptr) checks_->SyncBlock();
+      return true;
     case SyncKind::kActiveMask:
       for (uint32_t warp = 0; warp < warp_count_; ++warp) {
         if (living_[warp] != 0) Resolve(context_, sync, warp, living_[warp]);
@@ -138,6 +144,9 @@ bool Block::PassWarps(const SyncPoint& sync) {
     while (waiting != 0) {
       const uint32_t group = Members(sync, warp * kWarpSize + LowestBit(waiting));
       Resolve(context_, sync, warp, group);
+      if (checks_ != nullptr && KindOf(sync) == SyncKind::kWarpSync) {
+        checks_->SyncWarp(warp, group);
+      }
       waiting &= ~group;
     }
   }

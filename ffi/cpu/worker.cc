@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "ffi/cpu/cluster.h"
 #include "ffi/cpu/float_environment.h"
+#include "ffi/cpu/watch.h"
 
 namespace jax_rawcuda {
 namespace {
@@ -36,16 +36,9 @@ constexpr uint64_t kTurnsPerFreshBlock = 8;
 // Block storage that a thread keeps between launches.
 constexpr size_t kKeptBytes = size_t{8} << 20;
 
-constexpr double kDefaultTimeout = 30;  // seconds
-
-// Seconds without progress after which a launch whose threads all spin fails.
-double SpinTimeout() {
-  const char* text = std::getenv("JAX_RAWCUDA_CPU_TIMEOUT");
-  if (text == nullptr) return kDefaultTimeout;
-  char* end;
-  const double seconds = std::strtod(text, &end);
-  return end != text && seconds > 0 ? seconds : kDefaultTimeout;
-}
+// Seconds without progress after which a launch whose threads all spin fails, unless a
+// time limit is set.
+constexpr double kSpinLimit = 30;
 
 // One block per thread outlives its launch: most launches need no allocation.
 std::unique_ptr<Cluster>& KeptBlock() {
@@ -67,6 +60,14 @@ class BlockQueue::Worker {
   }
 
   void Run(const std::function<void()>& after_block) {
+    RunBlocks(after_block);
+    if (!launch_.stopped() || parked_.empty()) return;
+    launch_.NotePlace((spinning_ ? " while all threads spin: " : " in ") +
+                      parked_.front()->Where());
+  }
+
+ private:
+  void RunBlocks(const std::function<void()>& after_block) {
     while (!launch_.stopped()) {
       bool fresh = true;
       std::unique_ptr<Cluster> block = TakeFresh();
@@ -81,23 +82,29 @@ class BlockQueue::Worker {
           NoteProgress();
           free_.push_back(std::move(block));
           break;
+        case Outcome::kPaused:
+          NoteProgress();
+          parked_.push_back(std::move(block));
+          break;
         case Outcome::kWaiting:
-        case Outcome::kStalled:
-          if (block->TakeProgress() || fresh) {
+        case Outcome::kStalled: {
+          const bool progressed = block->TakeProgress() || fresh;
+          parked_.push_back(std::move(block));
+          if (progressed) {
             NoteProgress();
           } else if (!Patient()) {
             return;
           }
-          parked_.push_back(std::move(block));
           break;
+        }
         case Outcome::kFaulted:
+          parked_.push_front(std::move(block));
           return;
       }
       if (after_block) after_block();
     }
   }
 
- private:
   // The next block that nobody has begun, ready to run; null when there is none or too
   // many blocks are parked already.
   std::unique_ptr<Cluster> TakeFresh() {
@@ -164,14 +171,9 @@ class BlockQueue::Worker {
       since_ = now;
       return true;
     }
-    const double timeout = SpinTimeout();
-    if (std::chrono::duration<double>(now - since_).count() < timeout) return true;
-    std::string seconds = std::to_string(timeout);
-    seconds.erase(seconds.find_last_not_of('0') + 1);
-    if (seconds.back() == '.') seconds.pop_back();
-    launch_.Fail("no block finished for " + seconds +
-                 " s while all threads spin. If they make progress, set "
-                 "JAX_RAWCUDA_CPU_TIMEOUT to more seconds.");
+    const double limit = TimeLimit().value_or(kSpinLimit);
+    if (std::chrono::duration<double>(now - since_).count() < limit) return true;
+    StopLate(launch_, limit);
     return false;
   }
 
@@ -192,8 +194,9 @@ class BlockQueue::Worker {
 
 BlockQueue::BlockQueue(const HostKernel& kernel, const void* params,
                        const Extents& grid, const Extents& block,
-                       uint32_t dynamic_shared, uint64_t threads, bool cooperative)
-    : launch(kernel, params, grid, block, dynamic_shared),
+                       uint32_t dynamic_shared, uint64_t threads, bool cooperative,
+                       LaunchChecks* checks)
+    : launch(kernel, params, grid, block, dynamic_shared, checks),
       chunk_(std::clamp<uint64_t>(launch.block_count / (threads * kChunksPerThread), 1,
                                   kLargestChunk)),
       threads_(threads),

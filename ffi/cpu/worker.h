@@ -16,7 +16,7 @@ class BlockQueue {
  public:
   BlockQueue(const HostKernel& kernel, const void* params, const Extents& grid,
              const Extents& block, uint32_t dynamic_shared, uint64_t threads,
-             bool cooperative);
+             bool cooperative, LaunchChecks* checks);
 
   // Runs blocks on the calling thread, then waits for the helpers that have started.
   // Calls `after_block`, when there is one, after each block.

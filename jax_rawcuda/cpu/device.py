@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .cfg import CARRY, Block, Branch, Jump, Switch, build
+from . import checks, polls
+from .cfg import CARRY, Block, Branch, Jump, Poll, Switch, build
 from .emitter import Emitter
 from .ir import ModuleState
 from .operands import Register
@@ -32,7 +33,12 @@ class FunctionEmitter(Emitter):
         """Adds the function to the translation."""
         body = self._function.body
         graph = build(body.statements, body.targets)
+        polls.add_polls(graph)
         labels = {label: f"L{index}" for index, label in enumerate(graph.blocks)}
+        self.label("enter")
+        if self._function.name in self.state.deep:
+            polls.write_stack_check(self, self._function)
+        self.branch("L0")
         for label, block in graph.blocks.items():
             self.label(labels[label])
             for inst in block.instructions:
@@ -44,15 +50,27 @@ class FunctionEmitter(Emitter):
             f"(ptr %ctx, i32 %lt, i32 %tx, i32 %ty, i32 %tz{pointers}) #0 {{",
             "pre:",
             *self.register_slots(),
+            *(checks.enter_function(self) if self.state.checked else ()),
             *self.prologue,
-            "  br label %L0",
+            *(checks.push_variables(self) if self.state.checked else ()),
+            "  br label %enter",
             *self.lines,
             "}",
         ]
 
     def leave(self) -> None:
         """Returns to the caller, which tests for a fault."""
+        if self.state.checked:
+            checks.leave_function(self)
         self.line("ret void")
+
+    def stack_variables(self) -> dict[str, int]:
+        """Returns the local variables in use: LLVM's value -> size in bytes."""
+        return {
+            self._once[key]: max(variable.size, 1)
+            for name, variable in self._locals.items()
+            if (key := ("local", name)) in self._once
+        }
 
     def is_private(self, name: str) -> bool:
         """Whether a symbol is a parameter or local variable of this function."""
@@ -76,6 +94,9 @@ def end_block(em: Emitter, block: Block, labels: Mapping[str, str]) -> None:
     """Writes a terminator that does not synchronise."""
     match block.terminator:
         case Jump(target):
+            em.branch(labels[target])
+        case Poll(target, location):
+            polls.write_poll(em, location)
             em.branch(labels[target])
         case Branch(predicate, then, otherwise):
             condition = em.get(Register(predicate), "i1")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._errors import UnsupportedError
+from . import checks
 from .ir import PARALLEL
 from .operands import Instruction, Memory, Operand, Register, Symbol
 from .values import ValueWriter
@@ -16,10 +17,19 @@ from .values import ValueWriter
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """An LLVM pointer; `private` memory belongs to one thread."""
+    """An LLVM pointer.
+
+    Attributes:
+      value: LLVM's operand.
+      private: Whether the memory belongs to one thread.
+      tagged: In checked code, the i64 that the kernel computed.
+      shared: Whether the instruction names shared memory.
+    """
 
     value: str
     private: bool = False
+    tagged: str = ""
+    shared: bool = False
 
 
 class Emitter(ValueWriter):
@@ -80,11 +90,16 @@ class Emitter(ValueWriter):
             return Pointer(self.op(f"getelementptr i8, ptr {root}, i64 {address}"))
         if space.startswith("shared"):
             root = self.context("shared")
-            return Pointer(self.op(f"getelementptr i8, ptr {root}, i64 {address}"))
+            value = self.op(f"getelementptr i8, ptr {root}, i64 {address}")
+            return Pointer(value, shared=True)
+        tagged = ""
+        if self.state.checked:
+            tagged, address = address, checks.untagged(self, address)
         if space == "global":
-            return Pointer(self._from_zero(address))
+            return Pointer(self._from_zero(address), tagged=tagged)
         on_stack = self.has_stack_variables()
-        return Pointer(self.generic(address), on_stack or space != "generic")
+        private = on_stack or space != "generic"
+        return Pointer(self.generic(address), private, tagged)
 
     def has_stack_variables(self) -> bool:
         """Whether a generic address may point to stack memory that threads reuse."""
@@ -107,6 +122,20 @@ class Emitter(ValueWriter):
             return pointer
         value = self.op(f"getelementptr i8, ptr {pointer.value}, i64 {offset}")
         return Pointer(value, pointer.private)
+
+    def guard(
+        self,
+        inst: Instruction,
+        pointer: Pointer,
+        nbytes: int | str,
+        action: checks.Action,
+        align: int | None = None,
+    ) -> None:
+        """Precedes every access to memory: does nothing unless the code is checked."""
+        if self.state.checked:
+            if pointer.shared:
+                action |= checks.Action.SHARED
+            checks.guard(self, inst, pointer, nbytes, action, align)
 
     def load(
         self, llvm_type: str, pointer: Pointer, align: int, volatile: bool = False

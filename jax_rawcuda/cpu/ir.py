@@ -24,6 +24,8 @@ class ModuleState:
     variables: Variables
     opcodes: Mapping[str, Callable[[Emitter, Instruction], None]]
     may_fault: frozenset[str] = frozenset()
+    deep: frozenset[str] = frozenset()
+    checked: bool = False
     declarations: dict[str, str] = field(default_factory=dict)
     definitions: dict[str, str] = field(default_factory=dict)
     functions: list[str] = field(default_factory=list)

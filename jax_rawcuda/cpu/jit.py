@@ -87,8 +87,22 @@ def _link(
         "host-object", key, lambda: _toolchain.compile(translation.ir)
     )
     name = f"{kernel}.{next(_numbers)}"
-    code = _toolchain.link(image, translation.regions, name, addresses)
     layout = {f.name: getattr(translation, f.name) for f in fields(KernelDescriptor)}
+    exports = translation.regions
+    if table := translation.checks:
+        exports += tuple(
+            symbol
+            for v in table.globals
+            if (symbol := f"var.{v.name}") not in addresses
+        )
+    code = _toolchain.link(image, exports, name, addresses)
+    if table:
+        places = {
+            v.name: addresses.get(symbol) or code[symbol]
+            for v in table.globals
+            for symbol in [f"var.{v.name}"]
+        }
+        layout["checks"] = table.located(places)
     regions = tuple(code[name] for name in translation.regions)
     return HostKernel(regions=regions, code=code, **layout)
 

@@ -36,6 +36,8 @@ class KernelLayout:
       slot_bytes: Bytes of all arrays, per thread.
       frame: Variable -> offset in the thread's frame.
       frame_bytes: Size of a thread's frame.
+
+    With a `red_zone`, in bytes, every variable is in the frame and lies between two.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class KernelLayout:
         variables: Mapping[str, Variable],
         framed: set[str],
         parameters: Mapping[str, int],
+        red_zone: int = 0,
     ) -> None:
         self.graph = graph
         self.registers = {**registers, CARRY: "pred"}
@@ -59,7 +62,9 @@ class KernelLayout:
         self.live = live_in(graph)
         self.frame: dict[str, int] = {}
         self.frame_bytes = 0
-        if len(self.regions) > 1:
+        if red_zone:
+            self._place_frame(set(variables), red_zone)
+        elif len(self.regions) > 1:
             self._place_frame(framed)
         self.slots: dict[str, int] = {}
         self.slot_bytes = 0
@@ -69,14 +74,14 @@ class KernelLayout:
         """Returns the region that follows the sync point at the end of a block."""
         return self._numbers[label]
 
-    def _place_frame(self, framed: set[str]) -> None:
-        end = 0
+    def _place_frame(self, framed: set[str], red_zone: int = 0) -> None:
+        end = red_zone
         for name, variable in self.variables.items():
             if name in framed:
                 end = round_up(end, max(variable.align, 8))
                 self.frame[name] = end
-                end += variable.size
-        self.frame_bytes = round_up(end, _FRAME_ALIGN)
+                end += variable.size + red_zone
+        self.frame_bytes = round_up(end, _FRAME_ALIGN) if self.frame else 0
 
     def _place_slots(self) -> None:
         """Gives each register that lives across a sync point an array, widest first."""

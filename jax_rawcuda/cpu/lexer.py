@@ -28,6 +28,7 @@ _FLOAT = re.compile(r"0[fF]([0-9a-fA-F]{8})$|0[dD]([0-9a-fA-F]{16})$")
 _INTEGER = re.compile(r"(-?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)U?$")
 _OFFSET = re.compile(r"(.*?)\s*\+\s*(-?\w+)$")
 _FILE = re.compile(r'\.file\s+(\d+)\s+"(.*?)"')
+_INLINED = re.compile(r"@\[ (\S+?):(\d+):(\d+)")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _DROPPED = (".version", ".target", ".address_size")
 # Stands for a `.loc` line in cleaned text, followed by an index into the line table.
@@ -51,8 +52,10 @@ def clean(text: str) -> tuple[str, tuple[Location, ...]]:
         if in_section:
             in_section = not word.startswith("}")
         elif word.startswith((".loc ", ".loc\t")):
-            kept.append(f"{LOC}{len(places)};")
-            places.append(word.partition("//")[0].replace(",", " ").split())
+            words = _place_words(word)
+            if words[2] != "0":  # no line at all: the last one is closer
+                kept.append(f"{LOC}{len(places)};")
+                places.append(words)
         elif word.startswith(".file"):
             if match := _FILE.match(word):
                 files[int(match[1])] = match[2]
@@ -63,10 +66,21 @@ def clean(text: str) -> tuple[str, tuple[Location, ...]]:
     return "\n".join(kept), tuple(_location(words, files) for words in places)
 
 
+def _place_words(directive: str) -> list[str]:
+    """Splits a `.loc`. clang says in a comment where the function was inlined."""
+    code, _, comment = directive.partition("//")
+    words = code.replace(",", " ").split()
+    outer = _INLINED.findall(comment)
+    if outer and "inlined_at" not in words:
+        words += ["inlined_at", *outer[-1]]
+    return words
+
+
 def _location(words: list[str], files: dict[int, str]) -> Location:
     def place(start: int, outer: Location | None) -> Location:
-        file, line, column = (int(word) for word in words[start : start + 3])
-        return Location(files.get(file, "?"), line, column, outer)
+        file, line, column = words[start : start + 3]
+        name = files.get(int(file), "?") if file.isdigit() else file
+        return Location(name, int(line), int(column), outer)
 
     if "inlined_at" not in words:
         return place(1, None)

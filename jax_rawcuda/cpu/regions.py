@@ -7,12 +7,14 @@ thread, so a suspended thread is only an index.
 
 from __future__ import annotations
 
+from . import checks
 from ._abi import CONTEXT, EXITED
 from .cfg import Spend, Suspend, point_registers, uses_and_definitions
 from .device import end_block, stack_variable
 from .emitter import Emitter
 from .ir import INVARIANT, PARALLEL, ModuleState
 from .layout import KernelLayout
+from .loops import cycles
 from .operands import Memory, Operand, Symbol
 from .row_exits import row_exit
 
@@ -29,6 +31,7 @@ class RegionEmitter(Emitter):
 
     def __init__(self, state: ModuleState, layout: KernelLayout, index: int) -> None:
         super().__init__(state, layout.registers)
+        self.parallel = not state.checked
         self._layout = layout
         self._index = index
         self._region = layout.regions[index]
@@ -100,6 +103,8 @@ class RegionEmitter(Emitter):
     def _suspend(self, suspend: Suspend, number: int) -> None:
         """Stores the operands of the sync point and the changed live registers."""
         point, layout = suspend.point, self._layout
+        if self.state.checked:
+            checks.guard_matrix(self, suspend.instruction, point)
         for slot, operand, kind in point.inputs:
             value = self._input(operand, kind)
             self.line(
@@ -118,7 +123,8 @@ class RegionEmitter(Emitter):
 
     def _input(self, operand: Operand, kind: str) -> str:
         if kind == "address" and isinstance(operand, Memory):
-            return self.effective_address(operand)
+            address = self.effective_address(operand)
+            return checks.untagged(self, address) if self.state.checked else address
         return self.convert(self.get(operand, kind), kind, "i64")
 
     def _spend(self, broke: str, target: str) -> None:
@@ -201,6 +207,21 @@ class RegionEmitter(Emitter):
             ("parameter", offset), f"getelementptr i8, ptr {params}, i64 {offset}"
         )
 
+    def _poll_per_thread(self) -> list[str]:
+        """Ends the loop over threads when the launch must stop.
+
+        Without a loop of its own, a thread takes little time.
+        """
+        blocks = self._layout.graph.blocks
+        if not cycles(self._blocks, lambda label: blocks[label].successors(False)):
+            return []
+        return [
+            f"  %stop = load volatile i32, ptr {self.context('stop')}, align 4",
+            "  %stopped = icmp ne i32 %stop, 0",
+            "  br i1 %stopped, label %done, label %go.on",
+            "go.on:",
+        ]
+
     def _thread_loop(self) -> list[str]:
         """Wraps the body into loops over rows of threads and over `threadIdx.x`."""
         loop = _FIRST_LOOP_METADATA + 2 * self._index
@@ -209,6 +230,7 @@ class RegionEmitter(Emitter):
             f'!{loop + 1} = !{{!"llvm.loop.parallel_accesses", !1}}',
         ]
         width, height = self.context("ntid", 0), self.context("ntid", 1)
+        poll = self._poll_per_thread()
         return [
             f"define void @{self.name}(ptr %ctx, i32 %t0, i32 %t1) #0 {{",
             "pre:",
@@ -229,11 +251,14 @@ class RegionEmitter(Emitter):
             "  %tb = sub i32 %t, %x0",
             "  br label %cols",
             "cols:",
-            "  %x = phi i32 [ %x0, %rows ], [ %xn, %latch ]",
+            "  %x = phi i32 [ %x0, %rows ], [ %xn, %step ]",
             "  %lt = add nuw nsw i32 %tb, %x",
             "  %lt64 = zext i32 %lt to i64",
             *self.lines,
             "latch:",
+            *poll,
+            "  br label %step",
+            "step:",
             "  %xn = add nuw nsw i32 %x, 1",
             "  %xd = icmp ult i32 %xn, %xe",
             f"  br i1 %xd, label %cols, label %rowlatch, !llvm.loop !{loop}",

@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 
 from .._errors import UnsupportedError
-from . import cuts
+from . import checks, cuts, polls
 from .cfg import Suspend, build
+from .check_table import CheckTable, check_table
 from .device import FunctionEmitter
 from .fold import fold_sync_operands
 from .functions import parse_call
@@ -49,6 +50,7 @@ class KernelDescriptor:
       spin_budget: Turns of spin loops before a thread lets others run.
       max_threads: `__launch_bounds__`, or 0.
       cluster: `__cluster_dims__`, or zeros.
+      checks: What the checks need, None if there are none in the code.
     """
 
     syncs: tuple[tuple[int, ...], ...]
@@ -64,6 +66,7 @@ class KernelDescriptor:
     spin_budget: int
     max_threads: int
     cluster: tuple[int, int, int]
+    checks: CheckTable | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +87,8 @@ class Translation(KernelDescriptor):
 def translate(ptx: str, kernel: str) -> Translation:
     """Translates a kernel and the device functions that it reaches.
 
+    A text that begins with `checks.PRAGMA` gets checked code.
+
     Raises:
       UnsupportedError: Something that can be reached is not available on the CPU.
     """
@@ -94,16 +99,20 @@ def translate(ptx: str, kernel: str) -> Translation:
         raise UnsupportedError(
             f"{kernel}: the PTX has no such kernel. It has: {', '.join(names)}."
         )
+    checked = ptx.startswith(checks.PRAGMA)
+    red_zone = checks.RED_ZONE if checked else 0
     reachable = module.reachable(kernel)
     for name in reachable:
         make_nans_canonical(module.functions[name].body)
     inlined = must_inline(module, reachable)
     state = ModuleState(
-        variables=Variables(module, reachable),
+        variables=Variables(module, reachable, red_zone),
         opcodes=OPCODES,
-        may_fault=frozenset(_may_fault(module, reachable)),
+        may_fault=frozenset(reachable if checked else _may_fault(module, reachable)),
+        deep=frozenset(polls.deep_functions(module, reachable)),
+        checked=checked,
     )
-    layout, params, param_bytes = _lay_out(module, function, inlined)
+    layout, params, param_bytes = _lay_out(module, function, inlined, red_zone)
     regions = []
     for index in range(len(layout.regions)):
         region = RegionEmitter(state, layout, index)
@@ -131,11 +140,12 @@ def translate(ptx: str, kernel: str) -> Translation:
         spin_budget=SPIN_BUDGET,
         max_threads=_max_threads(function),
         cluster=_cluster(function),
+        checks=check_table(module, state.variables, layout) if checked else None,
     )
 
 
 def _lay_out(
-    module: Module, function: Function, inlined: set[str]
+    module: Module, function: Function, inlined: set[str], red_zone: int
 ) -> tuple[KernelLayout, tuple[tuple[int, int], ...], int]:
     """Returns the cut kernel, its parameters' (offset, size) and their whole size."""
     offsets: dict[str, int] = {}
@@ -154,7 +164,10 @@ def _lay_out(
     if synchronises or not flat.framed:
         cuts.cut_loops(graph)
     recompute(graph, offsets)
-    layout = KernelLayout(graph, flat.registers, flat.variables, flat.framed, offsets)
+    polls.add_polls(graph)
+    layout = KernelLayout(
+        graph, flat.registers, flat.variables, flat.framed, offsets, red_zone
+    )
     sizes = tuple((offsets[p.name], p.size) for p in function.parameters)
     return layout, sizes, end
 
@@ -168,12 +181,14 @@ def _may_fault(module: Module, names: list[str]) -> set[str]:
         target = parse_call(inst).target
         return not isinstance(target, Symbol) or target.name in _FAULTING_CALLS
 
-    direct = {
-        name
-        for name in names
-        for statement in module.functions[name].body.statements
-        if isinstance(statement, Instruction) and faults(statement)
-    }
+    direct = polls.deep_functions(module, names)
+    for name in names:
+        function = module.functions[name]
+        if polls.may_poll(function) or any(
+            isinstance(statement, Instruction) and faults(statement)
+            for statement in function.body.statements
+        ):
+            direct.add(name)
     return callers(module, names, direct)
 
 

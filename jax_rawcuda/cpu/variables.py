@@ -21,29 +21,48 @@ class Variables:
       shared_bytes: Size of the static shared memory; dynamic memory follows it.
       definitions: LLVM IR of the global variables that are used.
       external: Those among them that the module's kernels share.
+      red_zone_bytes: What `red_zone` has added to `shared_bytes`. With it, the
+        definitions are visible from outside.
     """
 
-    def __init__(self, module: Module, reachable: Iterable[str]) -> None:
+    def __init__(
+        self, module: Module, reachable: Iterable[str], red_zone: int = 0
+    ) -> None:
         self.definitions: list[str] = []
         self.external: list[str] = []
         self.shared_bytes = 0
         self._module = module
         self._emitted: set[str] = set()
         self._offsets: dict[str, int] = {}
-        self._place_shared(_shared_variables(module, reachable))
+        self._shared = _shared_variables(module, reachable)
+        self._place_shared(self._shared, 0)
+        bare, self._checked = self.shared_bytes, red_zone != 0
+        if red_zone:
+            self._place_shared(self._shared, red_zone)
+        self.red_zone_bytes = self.shared_bytes - bare
 
-    def _place_shared(self, shared: list[Variable]) -> None:
+    def _place_shared(self, shared: list[Variable], red_zone: int) -> None:
         end = 0
         for variable in shared:
             if variable.size:
                 end = round_up(end, variable.align)
                 self._offsets[variable.name] = end
-                end += variable.size
+                end += variable.size + red_zone
         dynamic = [variable for variable in shared if not variable.size]
         if dynamic:
             end = round_up(end, max(_DYNAMIC_ALIGN, *(v.align for v in dynamic)))
         self._offsets |= {variable.name: end for variable in dynamic}
         self.shared_bytes = end
+
+    @property
+    def named(self) -> list[str]:
+        """The names of the global variables that are used."""
+        return sorted(self._emitted)
+
+    def shared(self) -> Iterator[tuple[Variable, int]]:
+        """Yields the shared variables with their offsets."""
+        for variable in self._shared:
+            yield variable, self._offsets[variable.name]
 
     def shared_offset(self, name: str) -> int | None:
         """Returns the offset of a shared variable; None if `name` is not one."""
@@ -75,6 +94,7 @@ class Variables:
         kind = f"i{8 * SIZES[variable.type]}"
         count = max(variable.count, 1)
         symbol = f'@"var.{variable.name}"'
+        linkage = "" if self._checked else "internal "
         if not self._module.functions_of(variable.name):
             self.external.append(variable.name)
             access = "constant" if variable.space == "const" else "global"
@@ -87,7 +107,7 @@ class Variables:
         elements += ["0"] * (count - len(elements))
         value = "[" + ", ".join(f"{kind} {element}" for element in elements) + "]"
         return (
-            f"{symbol} = internal global [{count} x {kind}] {value}, "
+            f"{symbol} = {linkage}global [{count} x {kind}] {value}, "
             f"align {variable.align}"
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..checks import MBARRIER, Action
 from ..emitter import Emitter, Pointer
 from ..operands import Instruction, Integer, Memory, Operand, Sink
 from ._common import Handler, require
@@ -12,6 +13,7 @@ _TENSOR_ADVICE = (
 )
 _WAITS = ("commit_group", "wait_group", "wait_all")
 _HINTS = ("L2::cache_hint", "L2::64B", "L2::128B", "L2::256B")
+_BULK_ALIGNMENT = 16
 _SHARED = ("shared", "shared::cta", "shared::cluster")
 
 
@@ -39,14 +41,18 @@ def _copy(em: Emitter, inst: Instruction) -> None:
         raise em.unsupported(inst, "the size must be a constant")
     from_ = em.address(source, "global")
     to = em.address(target, "shared")
+    em.guard(inst, to, size.value, Action.WRITE)
     # The optional operands are the valid bytes, then the cache policy.
     if inst.has("L2::cache_hint"):
         rest = rest[:-1]
     if rest and not isinstance(rest[0], Sink):
         valid = ("i32", em.get(rest[0], "i32"))
+        nbytes = em.convert(valid[1], "i32", "i64") if em.state.checked else ""
+        em.guard(inst, from_, nbytes, Action.READ, align=size.value)
         arguments = ("ptr", to.value), ("ptr", from_.value), ("i32", str(size.value))
         em.intrinsic("jrc_cp_zfill", "void", *arguments, valid)
         return
+    em.guard(inst, from_, size.value, Action.READ)
     kind = f"i{8 * size.value}"
     em.store(kind, em.load(kind, from_, size.value), to, size.value)
 
@@ -72,6 +78,9 @@ def _bulk(em: Emitter, inst: Instruction) -> None:
     target, source, size = inst.operands[:3]
     count = em.get(size, "i32")
     to, from_ = _place(em, target, spaces[0]), _place(em, source, spaces[1])
+    nbytes = em.convert(count, "i32", "i64")
+    em.guard(inst, to, nbytes, Action.WRITE, _BULK_ALIGNMENT)
+    em.guard(inst, from_, nbytes, Action.READ, _BULK_ALIGNMENT)
     if inst.has("multicast::cluster"):
         place, mask = inst.operands[3:5]
         em.intrinsic(
@@ -90,14 +99,15 @@ def _bulk(em: Emitter, inst: Instruction) -> None:
         "void",
         ("ptr", to.value),
         ("ptr", from_.value),
-        ("i64", em.convert(count, "i32", "i64")),
+        ("i64", nbytes),
         ("i1", "false"),
     )
     if inst.has("mbarrier::complete_tx::bytes"):
         # The barrier lies beside the end of the copy that is in shared memory.
         space = spaces[0] if spaces[0] in _SHARED else spaces[1]
-        barrier = _place(em, inst.operands[3], space).value
-        arguments = ("ptr", barrier), ("i32", count)
+        barrier = _place(em, inst.operands[3], space)
+        em.guard(inst, barrier, 8, MBARRIER)
+        arguments = ("ptr", barrier.value), ("i32", count)
         em.intrinsic("jrc_mbar_complete_tx", "void", *arguments)
 
 
@@ -109,7 +119,17 @@ def _place(em: Emitter, operand: Operand, space: str) -> Pointer:
 
 
 def _barrier(em: Emitter, inst: Instruction, operand: Operand) -> str:
-    return em.address(operand, inst.pick(*_SHARED) or "generic").value
+    pointer = em.address(operand, inst.pick(*_SHARED) or "generic")
+    em.guard(inst, pointer, 8, _barrier_action(inst))
+    return pointer.value
+
+
+def _barrier_action(inst: Instruction) -> Action:
+    if inst.has("init"):
+        return Action.WRITE
+    if inst.has("test_wait", "try_wait"):
+        return Action.READ | Action.ATOMIC | Action.ACQUIRE
+    return MBARRIER
 
 
 def _mbarrier(em: Emitter, inst: Instruction) -> None:

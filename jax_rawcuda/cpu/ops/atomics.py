@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._types import LLVM_TYPES, is_signed
+from ..checks import UPDATE, ordering
 from ..emitter import Emitter, Pointer
 from ..operands import SIZES, Instruction, Memory, Operand, Sink, Vector
 from . import halves
@@ -66,6 +67,7 @@ def _update(
     if not isinstance(address, Memory):
         raise em.unsupported(inst, "the address must be a memory operand")
     pointer = em.address(address, space_of(inst))
+    em.guard(inst, pointer, SIZES[inst.type], UPDATE | ordering(inst))
     value = _element(em, inst, pointer, sources)
     kind = f"i{8 * SIZES[inst.type]}"
     em.set(destination, kind, value, is_signed(inst.type))
@@ -83,6 +85,7 @@ def _vector(
         raise em.unsupported(inst, "a vector form needs a vector of sources")
     pointer = em.address(address, space_of(inst))
     size = SIZES[inst.type]
+    em.guard(inst, pointer, size * len(source.items), UPDATE | ordering(inst))
     values = [
         _element(em, inst, em.offset(pointer, index * size), [item])
         for index, item in enumerate(source.items)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .. import checks
 from ..emitter import Emitter, Pointer
 from ..functions import Call, call_device, parse_call
 from ..operands import Instruction, Symbol
@@ -36,6 +37,11 @@ def _assertfail(em: Emitter, call: Call) -> None:
 
 
 def _malloc(em: Emitter, call: Call) -> None:
+    if em.state.checked:
+        size = _argument(em, call, 0, "i64")
+        address = em.intrinsic("jrc_check_malloc", "i64", ("ptr", "%ctx"), size)
+        _return(em, call, "i64", address)
+        return
     address = em.intrinsic("jrc_malloc", "i64", _argument(em, call, 0, "i64"))
     _return(em, call, "i64", address)
 
@@ -60,7 +66,9 @@ def _call(em: Emitter, inst: Instruction) -> None:
     ):
         call_device(em, call)
         return
-    if (handler := _EXTERNAL.get(target.name)) is not None:
+    if target.name == "free" and em.state.checked:
+        checks.free(em, inst, _argument(em, call, 0, "i64")[1])
+    elif (handler := _EXTERNAL.get(target.name)) is not None:
         handler(em, call)
     elif (signature := libm.SIGNATURES.get(target.name)) is not None:
         result, *kinds = signature

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .._abi import SyncKind, SyncPoint
+from ..checks import Action
 from ..emitter import Emitter, Pointer, unsupported
 from ..operands import Instruction, Memory, Operand
 from . import products
@@ -129,7 +130,11 @@ def _element(em: Emitter, inst: Instruction, base: Pointer, index: int) -> Point
     offset = em.op(f"add i32 {em.op(f'mul i32 {major}, {stride}')}, {minor}")
     offset = em.convert(offset, "i32", "i64", signed=True)
     kind = f"i{products.WIDTHS[inst.type]}"
-    return Pointer(em.op(f"getelementptr {kind}, ptr {base.value}, i64 {offset}"))
+    value = em.op(f"getelementptr {kind}, ptr {base.value}, i64 {offset}")
+    if not base.tagged:
+        return Pointer(value, shared=base.shared)
+    step = em.op(f"mul i64 {offset}, {products.WIDTHS[inst.type] // 8}")
+    return Pointer(value, tagged=em.op(f"add i64 {base.tagged}, {step}"))
 
 
 def _fragment(em: Emitter, inst: Instruction) -> None:
@@ -154,6 +159,8 @@ def _fragment(em: Emitter, inst: Instruction) -> None:
     places = [_element(em, inst, base, index) for index in range(count)]
     per_register = max(32 // width, 1)
     word = f"i{max(width, 32)}"
+    for place in places:
+        em.guard(inst, place, size, Action.READ if action == "load" else Action.WRITE)
     if action == "store":
         values = [
             value

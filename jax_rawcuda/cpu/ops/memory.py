@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._types import LLVM_TYPES, WIDTHS, is_signed, memory_type
+from ..checks import Action, fence, ordering
 from ..emitter import Emitter
 from ..operands import SIZES, Instruction, Operand, Sink, Vector
 from ._common import Handler, require
@@ -85,6 +86,9 @@ def _load(em: Emitter, inst: Instruction) -> None:
         return
     pointer = em.address(inst.operands[1], access.space)
     align = 1 if pointer.private else access.size
+    if access.space != "param":
+        nbytes = access.size * len(destinations)
+        em.guard(inst, pointer, nbytes, Action.READ | ordering(inst))
     values = []
     for index in range(len(destinations)):
         place = em.offset(pointer, index * access.size)
@@ -126,6 +130,9 @@ def _store(em: Emitter, inst: Instruction) -> None:
     values = [em.get(source, access.kind) for source in sources]
     pointer = em.address(inst.operands[0], access.space)
     align = 1 if pointer.private else access.size
+    if access.space != "param":
+        nbytes = access.size * len(sources)
+        em.guard(inst, pointer, nbytes, Action.WRITE | ordering(inst))
     for index, (source, value) in enumerate(zip(sources, values, strict=True)):
         if isinstance(source, Sink):
             continue
@@ -240,6 +247,8 @@ def _getctarank(em: Emitter, inst: Instruction) -> None:
 def _fence(em: Emitter, inst: Instruction) -> None:
     if not inst.has("proxy", "mbarrier_init"):
         em.line("fence seq_cst")
+        if em.state.checked:
+            fence(em)
 
 
 def _nothing(em: Emitter, inst: Instruction) -> None:

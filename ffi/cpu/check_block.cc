@@ -1,0 +1,167 @@
+// check_block.cc: may a thread touch these bytes now?
+#include "ffi/cpu/check_block.h"
+
+#include <utility>
+
+namespace jax_rawcuda {
+
+BlockChecks::BlockChecks(LaunchChecks& launch, const LaunchState& state,
+                         Context& context)
+    : launch_(launch), state_(state), context_(context) {
+  const auto bytes = [](uint64_t size) {
+    return " (" + std::to_string(size) + " bytes)";
+  };
+  for (const HostKernel::Variable& variable : state.kernel.shared_variables) {
+    Span span;
+    // What is declared without a size gets what the launch asks for.
+    span.size = variable.size == 0 ? state.dynamic_shared : variable.size;
+    span.what = "shared memory '" + variable.name + "'" + bytes(span.size);
+    span.begin = variable.place;
+    span.item_bytes = variable.item_bytes;
+    span.initialized = false;
+    span.per_block = true;
+    shadows_.push_back(std::make_unique<Shadow>(span.size));
+    span.shadow = shadows_.back().get();
+    shared_.push_back(std::move(span));
+  }
+  for (const HostKernel::Variable& variable : state.kernel.local_variables) {
+    Span span;
+    span.what = "local memory of a thread" + bytes(variable.size);
+    span.begin = variable.place;
+    span.size = variable.size;
+    local_.push_back(std::move(span));
+  }
+}
+
+void BlockChecks::Begin(uint64_t block) {
+  block_ = block;
+  stack_.clear();
+  clock_.Begin(launch_.Tick());
+}
+
+bool BlockChecks::Allow(const Access& access) {
+  launch_.Settle();
+  if (launch_.stopped()) return false;
+  if (access.bytes == 0) return true;
+  const Place place = Find(access);
+  if (place.span == nullptr) {
+    if (!launch_.stopped()) launch_.ReportNowhere(access, block_);
+    return false;
+  }
+  if (!Bounded(access, place)) return false;
+  const Span& span = *place.span;
+  const auto offset = static_cast<uint64_t>(place.offset);
+  if (span.shadow != nullptr) {
+    if (!span.shadow->Prepare(offset, access.bytes)) {
+      launch_.Fail("out of host memory for the checks of " + span.what + ".");
+      return false;
+    }
+    if (access.has(kReads) && !Initialized(access, place)) {
+      launch_.ReportUninitialized(access, place, block_);
+      return false;
+    }
+    FindRaces(access, place);
+  }
+  if (access.has(kAcquires | kReleases | kAtomic)) HandOn(access);
+  return !launch_.stopped();
+}
+
+// Whether the span has these bytes, aligned and open for this.
+bool BlockChecks::Bounded(const Access& access, const Place& place) {
+  const Span& span = *place.span;
+  const auto offset = static_cast<uint64_t>(place.offset);
+  if (place.offset < 0 || offset > span.size || access.bytes > span.size - offset) {
+    launch_.ReportBounds(access, place, block_);
+  } else if (access.address % access.alignment() != 0) {
+    launch_.ReportMisaligned(access, place, block_);
+  } else if (access.has(kWrites) && !span.writable) {
+    launch_.ReportReadOnly(access, place, block_);
+  } else {
+    return true;
+  }
+  return false;
+}
+
+// Vectors may hold unused parts, so one written byte is enough.
+bool BlockChecks::Initialized(const Access& access, const Place& place) const {
+  const Span& span = *place.span;
+  if (span.initialized) return true;
+  const uint32_t since = span.per_block ? clock_.begin() : 1;
+  const auto offset = static_cast<uint64_t>(place.offset);
+  const Cell* const end = span.shadow->end(offset, access.bytes);
+  for (const Cell* cell = span.shadow->begin(offset); cell != end; ++cell) {
+    if (cell->write.time >= since) return true;
+  }
+  return false;
+}
+
+bool BlockChecks::Conflicts(const Mark& mark, const Access& access) const {
+  if (mark.atomic && access.has(kAtomic)) return false;
+  return !clock_.Ordered(mark, static_cast<uint32_t>(block_), access.thread);
+}
+
+void BlockChecks::FindRaces(const Access& access, const Place& place) {
+  const Shadow& shadow = *place.span->shadow;
+  const auto offset = static_cast<uint64_t>(place.offset);
+  // Marks of an earlier block in the same shared memory mean nothing.
+  const uint32_t since = place.span->per_block ? clock_.begin() : launch_.began();
+  Mark mine{};
+  mine.time = launch_.now();
+  mine.block = static_cast<uint32_t>(block_);
+  mine.thread = access.thread & 1023;
+  mine.atomic = access.has(kAtomic);
+  mine.site = access.site & ((1u << 21) - 1);
+  Mark other{};
+  Cell* const end = shadow.end(offset, access.bytes);
+  for (Cell* cell = shadow.begin(offset); cell != end; ++cell) {
+    const Mark* const marks[] = {&cell->write, &cell->read, &cell->earlier_read};
+    for (size_t i = 0; i < (access.has(kWrites) ? 3u : 1u) && other.time == 0; ++i) {
+      if (marks[i]->time >= since && Conflicts(*marks[i], access)) other = *marks[i];
+    }
+    if (access.has(kReads) && !access.has(kWrites)) {
+      if (cell->read.thread != mine.thread || cell->read.block != mine.block) {
+        cell->earlier_read = cell->read;
+      }
+      cell->read = mine;
+    }
+    if (access.has(kWrites)) cell->write = mine;
+  }
+  if (other.time == 0) return;
+  if (access.has(kWrites)) {
+    launch_.Defer(access, place, other, block_);
+  } else {
+    launch_.ReportRace(access, place, other, block_);
+  }
+}
+
+// Values that go through an atomic variable carry others' writes along, if a fence or
+// the operation itself says so.
+void BlockChecks::HandOn(const Access& access) {
+  const uint64_t address = access.address & kAddressMask;
+  const uint32_t handed = launch_.Handed(address);
+  if (access.has(kReads | kAcquires) && handed != 0) {
+    clock_.Acquire(handed, access.thread);
+  }
+  if (!access.has(kWrites | kReleases)) return;
+  const uint32_t seen =
+      access.has(kReleases) ? launch_.Tick() : clock_.fenced(access.thread);
+  if (seen > handed) launch_.HandOn(address, seen);
+}
+
+void BlockChecks::PushStack(uint64_t begin, uint64_t size) {
+  Span span;
+  span.what = "local memory of a device function (" + std::to_string(size) + " bytes)";
+  span.begin = begin;
+  span.size = size;
+  stack_.push_back(std::move(span));
+}
+
+void BlockChecks::Free(uint64_t address, uint32_t thread, uint32_t site) {
+  if (address == 0) return;
+  const CheckedHeap::Freed freed = launch_.heap.Free(address);
+  if (freed == CheckedHeap::Freed::kOk) return;
+  launch_.ReportFree(address, freed == CheckedHeap::Freed::kTwice, thread, site,
+                     block_);
+}
+
+}  // namespace jax_rawcuda

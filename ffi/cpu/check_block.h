@@ -1,0 +1,64 @@
+// check_block.h: the checks of one block: its memory, and the order of its threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "ffi/cpu/check_clock.h"
+#include "ffi/cpu/check_launch.h"
+
+namespace jax_rawcuda {
+
+class BlockChecks {
+ public:
+  // `context` belongs to the block, which outlives this.
+  BlockChecks(LaunchChecks& launch, const LaunchState& state, Context& context);
+
+  void Begin(uint64_t block);
+
+  // Whether the access may happen; if not, the launch has failed.
+  bool Allow(const Access& access);
+
+  // What the scheduler lets pass.
+  void SyncBlock() { clock_.SyncBlock(launch_.Tick()); }
+  void SyncWarp(uint32_t warp, uint32_t lanes) {
+    clock_.SyncWarp(launch_.Tick(), warp, lanes);
+  }
+  void SyncThreads(const LaneMasks& threads) {
+    clock_.SyncThreads(launch_.Tick(), threads);
+  }
+  void Fence(uint32_t thread) { clock_.Fence(launch_.Tick(), thread); }
+
+  // Variables of device functions, on the host's stack.
+  size_t stack_size() const { return stack_.size(); }
+  void PushStack(uint64_t begin, uint64_t size);
+  void PopStack(size_t size) { stack_.resize(size); }
+
+  uint64_t Allocate(uint64_t size) { return launch_.heap.Allocate(size); }
+  void Free(uint64_t address, uint32_t thread, uint32_t site);
+
+ private:
+  Place Find(const Access& access);
+  Place FindShared(int64_t offset) const;
+  Place FindLocal(const Access& access, uint64_t offset);
+  Place FindHeap(const Access& access);
+  bool Bounded(const Access& access, const Place& place);
+  bool Initialized(const Access& access, const Place& place) const;
+  void FindRaces(const Access& access, const Place& place);
+  void HandOn(const Access& access);
+  bool Conflicts(const Mark& mark, const Access& access) const;
+
+  LaunchChecks& launch_;
+  const LaunchState& state_;
+  Context& context_;
+  uint64_t block_ = 0;
+  BlockClock clock_;
+  std::vector<std::unique_ptr<Shadow>> shadows_;
+  std::vector<Span> shared_;  // from the start of shared memory
+  std::vector<Span> local_;   // from the start of a thread's frame
+  std::vector<Span> stack_;
+  Span heap_;  // the allocation found last
+};
+
+}  // namespace jax_rawcuda

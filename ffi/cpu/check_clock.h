@@ -1,0 +1,83 @@
+// check_clock.h: which accesses happen before which, for the threads of one block.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "ffi/cpu/barrier.h"
+#include "ffi/cpu/check_shadow.h"
+
+namespace jax_rawcuda {
+
+// A checked launch runs on one host thread, so one counter dates everything in it. A
+// synchronisation takes the next time; it orders the accesses before it.
+class BlockClock {
+ public:
+  BlockClock()
+      : warps_seen_(size_t{kMaxThreads} * kMaxWarps),
+        lanes_seen_(size_t{kMaxThreads} * kWarpSize) {}
+
+  void Begin(uint32_t time) {
+    begin_ = barrier_ = time;
+    if (passed_on_) {
+      acquired_.fill(0);
+      fenced_.fill(0);
+      passed_on_ = false;
+    }
+  }
+  uint32_t begin() const { return begin_; }
+
+  // Whether an access of this launch is ordered before one that `thread` makes now.
+  bool Ordered(const Mark& mark, uint32_t block, uint32_t thread) const {
+    if (mark.time < acquired_[thread]) return true;
+    if (mark.block != block) return false;
+    if (mark.thread == thread || mark.time < barrier_) return true;
+    const uint32_t warp = mark.thread / kWarpSize;
+    return mark.time < (warp == thread / kWarpSize
+                            ? lanes_seen_[thread * kWarpSize + mark.thread % kWarpSize]
+                            : warps_seen_[thread * kMaxWarps + warp]);
+  }
+
+  // All living threads have met.
+  void SyncBlock(uint32_t time) {
+    barrier_ = time;
+    if (!passed_on_) return;
+    acquired_.fill(*std::max_element(acquired_.begin(), acquired_.end()));
+    fenced_.fill(*std::max_element(fenced_.begin(), fenced_.end()));
+  }
+
+  // Some lanes of a warp have met: each now knows what any of them knew.
+  void SyncWarp(uint32_t time, uint32_t warp, uint32_t lanes) {
+    LaneMasks threads = {};
+    threads[warp] = lanes;
+    SyncThreads(time, threads);
+  }
+
+  // Some threads of the block have met.
+  void SyncThreads(uint32_t time, const LaneMasks& threads);
+
+  // Memory fences and what they are for: values handed on through atomic operations.
+  void Fence(uint32_t time, uint32_t thread) {
+    fenced_[thread] = time;
+    passed_on_ = true;
+  }
+  uint32_t fenced(uint32_t thread) const { return fenced_[thread]; }
+  void Acquire(uint32_t time, uint32_t thread) {
+    acquired_[thread] = std::max(acquired_[thread], time);
+    passed_on_ = true;
+  }
+
+ private:
+  uint32_t begin_ = 0;
+  uint32_t barrier_ = 0;  // when all threads met last
+  // Times of the last meeting of a thread with each warp, and with each lane of its
+  // own.
+  std::vector<uint32_t> warps_seen_, lanes_seen_;
+  bool passed_on_ = false;  // whether the arrays below hold anything
+  std::array<uint32_t, kMaxThreads> acquired_ = {};  // everything older is seen
+  std::array<uint32_t, kMaxThreads> fenced_ = {};    // everything older may be seen
+};
+
+}  // namespace jax_rawcuda

@@ -1,0 +1,69 @@
+// check_launch.cc: memory that belongs to a launch, and conflicts that wait for a
+// value.
+#include "ffi/cpu/check_launch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace jax_rawcuda {
+
+LaunchChecks::LaunchChecks(const std::vector<Span>& buffers, std::vector<Span> globals,
+                           CheckedHeap& heap, uint32_t& now)
+    : buffers(buffers), heap(heap), globals_(std::move(globals)), now_(now) {
+  std::sort(globals_.begin(), globals_.end(),
+            [](const Span& a, const Span& b) { return a.begin < b.begin; });
+}
+
+void LaunchChecks::Begin(LaunchState& launch) {
+  launch_ = &launch;
+  began_ = Tick();
+  parameters_.what = "the kernel's parameters";
+  parameters_.begin = reinterpret_cast<uint64_t>(launch.params);
+  parameters_.size = launch.kernel.parameter_bytes;
+  parameters_.writable = false;
+  workspace_.what = "the words where the blocks of a grid meet";
+  workspace_.begin = reinterpret_cast<uint64_t>(launch.grid_workspace);
+  workspace_.size = sizeof(launch.grid_workspace);
+}
+
+const Span* LaunchChecks::FindGlobal(uint64_t address) const {
+  const auto after = std::upper_bound(
+      globals_.begin(), globals_.end(), address,
+      [](uint64_t value, const Span& span) { return value < span.begin; });
+  return after == globals_.begin() ? nullptr : &*std::prev(after);
+}
+
+Place LaunchChecks::FindOwn(uint64_t address) const {
+  for (const Span* span : {&parameters_, &workspace_}) {
+    const uint64_t offset = address - span->begin;
+    if (offset < span->size) return {span, static_cast<int64_t>(offset)};
+  }
+  return {nullptr, 0};
+}
+
+void LaunchChecks::Defer(const Access& access, const Place& place, const Mark& other,
+                         uint64_t block) {
+  Deferred deferred{access, place, other, block, {}};
+  if (access.bytes > sizeof(deferred.value)) {
+    ReportRace(access, place, other, block);
+    return;
+  }
+  std::memcpy(deferred.value, reinterpret_cast<void*>(access.address & kAddressMask),
+              access.bytes);
+  deferred_ = deferred;
+}
+
+void LaunchChecks::Settle() {
+  if (!deferred_) return;
+  const Deferred deferred = *deferred_;
+  deferred_.reset();
+  const Access& access = deferred.access;
+  if (std::memcmp(deferred.value,
+                  reinterpret_cast<void*>(access.address & kAddressMask),
+                  access.bytes) != 0) {
+    ReportRace(access, deferred.place, deferred.other, deferred.block);
+  }
+}
+
+}  // namespace jax_rawcuda

@@ -1,0 +1,92 @@
+// check_launch.h: what the checks of one launch share: its memory, its clock, its
+// report.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ffi/cpu/check_access.h"
+#include "ffi/cpu/check_heap.h"
+#include "ffi/cpu/launch_state.h"
+
+namespace jax_rawcuda {
+
+// Begins what a checked launch reports, after the kernel's name.
+inline constexpr char kCheckFailed[] = "check failed: ";
+
+// One host thread runs a checked launch, so nothing here is locked.
+class LaunchChecks {
+ public:
+  // `buffers` has one span per buffer of the call, in the order of their tags; `now`
+  // goes on counting over the launches of a call.
+  LaunchChecks(const std::vector<Span>& buffers, std::vector<Span> globals,
+               CheckedHeap& heap, uint32_t& now);
+
+  // Called when the launch begins.
+  void Begin(LaunchState& launch);
+
+  const std::vector<Span>& buffers;
+  CheckedHeap& heap;
+
+  uint32_t now() const { return now_; }
+  uint32_t Tick() { return ++now_; }
+  uint32_t began() const { return began_; }
+  bool stopped() const { return launch_->stopped(); }
+
+  // The global variable that holds or precedes `address`; null for none.
+  const Span* FindGlobal(uint64_t address) const;
+  // The kernel's parameters, and the words where blocks of a grid meet.
+  const Span parameters() const { return parameters_; }
+  Place FindOwn(uint64_t address) const;
+
+  // When the memory ordered by what went through `address` was last handed on.
+  uint32_t Handed(uint64_t address) const {
+    const auto found = handed_.find(address);
+    return found == handed_.end() ? 0 : found->second;
+  }
+  void HandOn(uint64_t address, uint32_t time) { handed_[address] = time; }
+
+  // A conflict that does no harm if the value stays the same: remembers it until the
+  // store is done. `Settle` reports it if the value has changed.
+  void Defer(const Access& access, const Place& place, const Mark& other,
+             uint64_t block);
+  void Settle();
+
+  // Each stops the launch with a message.
+  void Fail(std::string message) { launch_->Fail(std::move(message)); }
+  void ReportBounds(const Access& access, const Place& place, uint64_t block);
+  void ReportMisaligned(const Access& access, const Place& place, uint64_t block);
+  void ReportReadOnly(const Access& access, const Place& place, uint64_t block);
+  void ReportUninitialized(const Access& access, const Place& place, uint64_t block);
+  void ReportRace(const Access& access, const Place& place, const Mark& other,
+                  uint64_t block);
+  void ReportNowhere(const Access& access, uint64_t block);
+  void ReportFreed(const Access& access, const Place& place, uint64_t block);
+  void ReportFree(uint64_t address, bool twice, uint32_t thread, uint32_t site,
+                  uint64_t block);
+
+ private:
+  std::string Who(uint64_t thread, uint64_t block, uint32_t site) const;
+  std::string At(uint32_t site) const;
+
+  struct Deferred {
+    Access access;
+    Place place;
+    Mark other;
+    uint64_t block;
+    uint8_t value[64];
+  };
+
+  std::vector<Span> globals_;  // by address
+  uint32_t& now_;
+  uint32_t began_ = 0;
+  LaunchState* launch_ = nullptr;
+  Span parameters_, workspace_;
+  std::unordered_map<uint64_t, uint32_t> handed_;
+  std::optional<Deferred> deferred_;
+};
+
+}  // namespace jax_rawcuda

@@ -1,0 +1,42 @@
+#include "ffi/plan_labels.h"
+
+#include <memory>
+#include <utility>
+
+#include "ffi/plan.h"
+#include "ffi/plan_commands.h"
+#include "ffi/reader.h"
+
+namespace jax_rawcuda {
+namespace {
+
+constexpr uint32_t kMagic = 0x314B4843;  // "CHK1"
+constexpr uint8_t kInitialized = 1;
+constexpr uint8_t kVisible = 2;
+
+}  // namespace
+
+Status DecodeLabels(Reader& reader, Plan& plan) {
+  if (reader.PeekU32() != kMagic) return Status();
+  reader.U32();
+  auto labels = std::make_shared<BufferLabels>();
+  const std::pair<std::vector<BufferLabel>*, size_t> lists[] = {
+      {&labels->operands, plan.operand_bytes.size()},
+      {&labels->results, plan.result_bytes.size()}};
+  for (const auto& [list, count] : lists) {
+    for (size_t i = 0; i < count; ++i) {
+      BufferLabel label;
+      label.name = reader.Text();
+      label.type = reader.Text();
+      label.item_bytes = reader.U32();
+      const uint8_t flags = reader.U8();
+      label.initialized = (flags & kInitialized) != 0;
+      label.visible = (flags & kVisible) != 0;
+      list->push_back(std::move(label));
+    }
+  }
+  plan.labels = std::move(labels);
+  return CheckReadable(reader, plan, "the list of labels");
+}
+
+}  // namespace jax_rawcuda

@@ -1,0 +1,68 @@
+"""What the plan of checked kernels has besides their launches."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import struct
+from collections.abc import Iterator
+
+from ._module import Function, ModuleImage, Target
+from ._plan import ArrayType, Plan
+
+_MAGIC = b"CHK1"
+_INITIALIZED, _VISIBLE = 1, 2
+
+
+def image_of(function: Function, target: Target, plan: Plan) -> ModuleImage:
+    """Returns the image that a plan runs a kernel from."""
+    image = function.image(target)
+    if plan.labels is None or image.kind != "host_ptx":
+        return image
+    return _checked_image(image)
+
+
+@functools.lru_cache(maxsize=64)
+def _checked_image(image: ModuleImage) -> ModuleImage:
+    from .cpu.checks import PRAGMA
+
+    data = PRAGMA.encode() + image.data
+    digest = hashlib.sha256(data).digest()
+    return dataclasses.replace(image, data=data, digest=digest)
+
+
+def label_bytes(plan: Plan) -> bytes:
+    """Describes the buffers of a checked plan; read by ffi/plan_labels.cc."""
+    return b"".join(_labels(plan))
+
+
+def _labels(plan: Plan) -> Iterator[bytes]:
+    labels = plan.labels
+    if labels is None:
+        return
+    yield _MAGIC
+    for name, array in zip(labels.operands, plan.operands, strict=True):
+        yield _label(name, describe(array), array.dtype.itemsize, _INITIALIZED)
+    shared = {result for _, result in plan.aliases}
+    visible = len(plan.results)
+    for index, name in enumerate(labels.results):
+        if index >= visible:
+            size = plan.workspaces[index - visible]
+            yield _label(name, f"{size} bytes", 1, 0)
+            continue
+        array = plan.results[index]
+        flags = _VISIBLE | (_INITIALIZED if index in shared else 0)
+        yield _label(name, describe(array), array.dtype.itemsize, flags)
+
+
+def describe(array: ArrayType) -> str:
+    """Returns `float32[8,16]`."""
+    return f"{array.dtype.name}[{','.join(map(str, array.shape))}]"
+
+
+def _label(name: str, kind: str, item_bytes: int, flags: int) -> bytes:
+    texts = b"".join(
+        struct.pack("<I", len(data)) + data for data in (name.encode(), kind.encode())
+    )
+    return texts + struct.pack("<IB", item_bytes, flags)

@@ -1,0 +1,95 @@
+"""Where the variables of a checked kernel are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from .._demangle import demangle
+from .layout import KernelLayout
+from .operands import SIZES
+from .ptx import Module, Variable
+from .variables import Variables
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedVariable:
+    """A variable that accesses must stay inside of.
+
+    Attributes:
+      name: As the source spells it.
+      place: Its offset in shared memory or in a thread's frame, or its address.
+      size: In bytes; 0 for dynamic shared memory.
+      item_bytes: Of one element, for messages; 0 if unknown.
+      writable: Whether it is not constant.
+    """
+
+    name: str
+    place: int
+    size: int
+    item_bytes: int = 0
+    writable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTable:
+    """What the runtime must know to check a kernel's accesses.
+
+    Attributes:
+      shared: Shared variables.
+      local: Local variables and call parameters, in each thread's frame.
+      globals: Global and constant variables, by symbol until they have a place.
+      red_zone_bytes: What red zones add to static shared memory.
+    """
+
+    shared: tuple[CheckedVariable, ...]
+    local: tuple[CheckedVariable, ...]
+    globals: tuple[CheckedVariable, ...] = ()
+    red_zone_bytes: int = 0
+
+    def located(self, addresses: Mapping[str, int]) -> CheckTable:
+        """Returns the table with the addresses of the global variables.
+
+        Args:
+          addresses: Symbol -> address.
+        """
+        found = tuple(
+            replace(v, name=_spelling(v.name), place=addresses[v.name])
+            for v in self.globals
+        )
+        return replace(self, globals=found)
+
+
+def check_table(
+    module: Module, variables: Variables, layout: KernelLayout
+) -> CheckTable:
+    """Builds the table of a translated kernel."""
+    shared = tuple(
+        CheckedVariable(_spelling(v.name), place, v.size, _element(v), writable=True)
+        for v, place in sorted(variables.shared(), key=lambda pair: pair[1])
+    )
+    local = tuple(
+        CheckedVariable(name, place, layout.variables[name].size)
+        for name, place in layout.frame.items()
+    )
+    global_ = (module.variables[name] for name in variables.named)
+    return CheckTable(
+        shared=shared,
+        local=local,
+        globals=tuple(
+            CheckedVariable(v.name, 0, v.size, _element(v), v.space != "const")
+            for v in global_
+        ),
+        red_zone_bytes=variables.red_zone_bytes,
+    )
+
+
+def _element(variable: Variable) -> int:
+    size = SIZES[variable.type]
+    return 0 if size == 1 else size  # clang declares arrays of bytes
+
+
+def _spelling(symbol: str) -> str:
+    """Returns `tile` for `_ZZ6matmulPKfE4tile`."""
+    text = demangle(symbol.partition("@")[0])
+    return text.rpartition("::")[2]
