@@ -13,10 +13,11 @@ from ._device import FunctionAttributes
 from ._diagnostics import unknown_kernel, unknown_variable
 from ._entries import Kernel, list_kernels, matching
 from ._errors import SignatureError, ValidationError
+from ._frontends import Names
 from ._globals import Values, VariableType, read_type, symbols_of
 from ._image import ptx_variables
 from ._nvrtc import NvrtcResult
-from ._program import Names, Program
+from ._program import Program
 from ._signature import KernelSignature, make_signature
 from ._target import COMMON_ARCH, Target, source_arch
 

@@ -41,7 +41,7 @@ def find_kernels(source: str) -> tuple[KernelDeclaration, ...]:
 
 
 _COMMENT_OR_LITERAL = re.compile(
-    r"""//(?:[^\n\\]|\\.)*|/\*.*?\*/
+    r"""//(?:[^\n\\]|\\.)*|/\*.*?\*/|\b\d(?:'?\w|\.)*
       |R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"
       |"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""",
     re.DOTALL | re.VERBOSE,

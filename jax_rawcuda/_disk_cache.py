@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
+import stat
 import tempfile
 import threading
 import zlib
 from pathlib import Path
 
 _MAGIC = b"JRCCACH1"
+_NAME = re.compile(r"\.?(?P<key>[0-9a-f]{64})\.[a-z-]+(?:\.\w+)?")
 _HEADER = len(_MAGIC) + hashlib.sha256().digest_size
 
 
@@ -60,7 +63,9 @@ class DiskCache:
         temporary = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, temporary = tempfile.mkstemp(prefix=".", dir=path.parent)
+            descriptor, temporary = tempfile.mkstemp(
+                prefix=f".{path.name}.", dir=path.parent
+            )
             with os.fdopen(descriptor, "wb") as file:
                 file.write(stored)
             os.replace(temporary, path)  # noqa: PTH105
@@ -74,7 +79,7 @@ class DiskCache:
         return True
 
     def clear(self) -> None:
-        """Removes every file that is ours."""
+        """Removes every file that is ours; the directory may hold others."""
         with self._lock:
             for path, _ in self._files():
                 with contextlib.suppress(OSError):
@@ -90,11 +95,17 @@ class DiskCache:
         return self.root / key[:2] / f"{key}.{kind}"
 
     def _files(self) -> list[tuple[Path, os.stat_result]]:
+        """The files that have a name of ours, among them writes that never ended."""
         found = []
         with contextlib.suppress(OSError):
-            for path in self.root.glob("??/*"):
+            for path in self.root.glob("[0-9a-f][0-9a-f]/*"):
+                name = _NAME.fullmatch(path.name)
+                if name is None or not name["key"].startswith(path.parent.name):
+                    continue
                 with contextlib.suppress(OSError):
-                    found.append((path, path.stat()))
+                    status = path.lstat()
+                    if stat.S_ISREG(status.st_mode):
+                        found.append((path, status))
         return found
 
     def _keep_bound(self, added: int) -> None:

@@ -18,6 +18,8 @@ from ._shims import SHIMS
 
 # Instantiated with the type of `&kernel`, its own symbol spells that type.
 PROBE = "jax_rawcuda_probe"
+# The folder of the text, which no file has: quoted includes would look there first.
+_NOWHERE = "<source>/"
 PROBE_DECLARATION = f"template <typename F> __global__ void {PROBE}() {{}}\n"
 
 
@@ -186,7 +188,7 @@ def compile_text(
     program = _call(
         "nvrtcCreateProgram",
         text.encode(),
-        program_name.encode(),
+        (_NOWHERE + program_name).encode(),
         len(sources),
         [source.encode() for source in sources.values()],
         [name.encode() for name in sources],
@@ -225,6 +227,7 @@ def _run(
     if status == _nvrtc().nvrtcResult.NVRTC_SUCCESS:
         return
     log, _ = _split_log(_read(program, "ProgramLog").decode(errors="replace"))
+    log = log.replace(_NOWHERE, "")
     raise NvrtcFailure(log or status.name, options)
 
 

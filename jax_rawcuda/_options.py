@@ -9,10 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ._errors import ValidationError
+from ._flags import read_flags
 
-_STANDARDS = ("c++03", "c++11", "c++14", "c++17", "c++20", "c++23")
+# What the headers of both compilers can be read as.
+_STANDARDS = ("c++14", "c++17", "c++20", "c++23")
 _ARCH = re.compile(r"(?:sm|compute)_\d{2,3}[af]?\Z")
-_ARCH_FLAG = re.compile(r"--?(?:gpu-architecture|arch)(?:=|\Z)")
+# Flags that `extra` does not take, and what does.
+_ELSEWHERE = {
+    "gpu-architecture": "set NvrtcOptions.arch instead",
+    "undefine-macro": "leave the macro out of NvrtcOptions.defines",
+    "pre-include": "write an #include in the source",
+}
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -27,13 +34,17 @@ class NvrtcOptions:
       arch: `sm_90` (a cubin) or `compute_90` (PTX); None takes the device's own.
       std: The language, such as `c++20`; None takes the compiler's default.
       defines: Macros by name; None as a value stands for 1.
-      include_dirs: Directories searched before CUDA's own.
-      headers: Header texts by the name they are included under.
+      include_dirs: Directories searched before CUDA's own, but after the headers that
+        the package has in their place: C's, and for the CPU CUDA's too.
+      headers: Header texts by the name they are included under. They come before all.
       fast_math: Whether to trade accuracy, as `-use_fast_math` does.
       max_registers: Per thread, at most.
       line_info: Whether profilers may see source lines.
       debug: Whether to compile for a debugger, without optimisation.
-      extra: Further flags of NVRTC, as they are. The CPU route ignores them.
+      extra: Further flags of NVRTC. Those for a field above, such as `-DN=3` or
+        `-std=c++20`, are moved there. The CPU follows `-fmad`, `-ftz` and
+        `-default-device` as well, ignores what concerns only GPUs or messages
+        (`-prec-div`, `-rdc`, `-Xptxas`, `-w`, ...), and refuses any other.
     """
 
     arch: str | None = None
@@ -48,6 +59,61 @@ class NvrtcOptions:
     extra: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        settings: dict[str, Any] = {
+            "defines": _pairs(self.defines, "defines"),
+            "include_dirs": _include_dirs(self.include_dirs),
+            "headers": _headers(self.headers),
+            "extra": _extra(self.extra),
+        }
+        for name, value in settings.items():
+            object.__setattr__(self, name, value)
+        self._take_flags()
+        object.__setattr__(self, "defines", _defines(self.defines))
+        self._check_values()
+
+    def _take_flags(self) -> None:
+        """Moves the flags that have a field to it."""
+        rest: list[str] = []
+        for flag in read_flags(self.extra):
+            value = flag.value or ""
+            given = " ".join(flag.given)
+            _check(
+                flag.name not in _ELSEWHERE,
+                "extra",
+                given,
+                _ELSEWHERE.get(flag.name, ""),
+            )
+            match flag.name:
+                case "define-macro":
+                    macro, equals, body = value.partition("=")
+                    pairs = (*_pairs(self.defines), (macro, body if equals else None))
+                    object.__setattr__(self, "defines", pairs)
+                case "include-path":
+                    dirs = (*self.include_dirs, *_include_dirs([value]))
+                    object.__setattr__(self, "include_dirs", dirs)
+                case "std":
+                    self._take("std", value, given)
+                case "maxrregcount":
+                    number = int(value) if value.isdecimal() else value
+                    self._take("max_registers", number, given)
+                case "use_fast_math":
+                    self._take("fast_math", value != "false", given)
+                case "generate-line-info":
+                    self._take("line_info", True, given)
+                case "device-debug":
+                    self._take("debug", True, given)
+                case _:
+                    rest += flag.given
+        object.__setattr__(self, "extra", tuple(rest))
+
+    def _take(self, name: str, value: object, flag: str) -> None:
+        own = getattr(self, name)
+        _check(
+            own in (None, False, value), "extra", flag, f"{name}={own!r} is set, too"
+        )
+        object.__setattr__(self, name, value)
+
+    def _check_values(self) -> None:
         _check(
             self.arch is None or _is(_ARCH, self.arch),
             "arch",
@@ -70,14 +136,6 @@ class NvrtcOptions:
         for name in ("fast_math", "line_info", "debug"):
             value = getattr(self, name)
             _check(isinstance(value, bool), name, value, "True or False is needed")
-        settings: dict[str, Any] = {
-            "defines": _defines(self.defines),
-            "include_dirs": _include_dirs(self.include_dirs),
-            "headers": _headers(self.headers),
-            "extra": _extra(self.extra),
-        }
-        for name, value in settings.items():
-            object.__setattr__(self, name, value)
 
     def flags(self) -> tuple[str, ...]:
         """Returns NVRTC's flags, without architecture and include directories."""
@@ -129,13 +187,22 @@ def _defines(value: object) -> Pairs:
         if macro is None:
             macro = 1
         _check(
-            isinstance(macro, str | int) and "\0" not in str(macro),
+            isinstance(macro, int)
+            or (isinstance(macro, str) and {"\0", "\n", "\r"}.isdisjoint(macro)),
             f"defines[{name!r}]",
             macro,
-            "a str, an int or None is needed",
+            "an int, a str of one line or None is needed",
         )
         pairs.append((name, str(int(macro)) if isinstance(macro, int) else macro))
-    return tuple(sorted(pairs))
+    names = [name for name, _ in pairs]
+    for name, macro in set(pairs):
+        _check(
+            names.count(name) == pairs.count((name, macro)),
+            f"defines[{name!r}]",
+            macro,
+            "it has another value, too",
+        )
+    return tuple(sorted(set(pairs)))
 
 
 def _headers(value: object) -> Pairs:
@@ -173,9 +240,6 @@ def _extra(value: object) -> tuple[str, ...]:
             "extra",
             flag,
             "each flag must be a non-empty str",
-        )
-        _check(
-            not _is(_ARCH_FLAG, flag), "extra", flag, "set NvrtcOptions.arch instead"
         )
     return tuple(flags)
 

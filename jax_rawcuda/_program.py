@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import re
+import uuid
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from . import _cache, _nvrtc
 from ._declarations import KernelDeclaration, find_kernels
-from ._diagnostics import failure, unknown_kernel, with_hints
-from ._errors import CompileError, ValidationError
-from ._headers import auto_includes, headers_key
+from ._diagnostics import unknown_kernel
+from ._errors import ValidationError
+from ._frontends import NameFailure, Names, frontend
+from ._headers import AUTO_INCLUDES, auto_includes, cuda_headers_version
 from ._image import Entry, ptx_entries
-from ._nvrtc import NvrtcFailure, NvrtcOptions, NvrtcResult
+from ._includes import Includes, find_includes
+from ._nvrtc import NvrtcOptions, NvrtcResult
 from ._shims import SHIMS
 from ._source import Location, line_directive
 
-# clang takes the first value of a static `__constant__` variable for its only one.
-_FREE_VARIABLES = "#undef __constant__\n#define __constant__ __device__\n"
+_LINES = re.compile(r"\b(?:assert|__LINE__|__FILE__|__builtin_(?:LINE|FILE))\b")
 
-_LINES_MATTER = re.compile(r"\b(?:assert|__LINE__|__FILE__|__builtin_(?:LINE|FILE))\b")
-
-Names = tuple[str, ...]
 _Run = Callable[[Names, Names], NvrtcResult]  # of (expressions, probes)
 
 
@@ -39,6 +37,8 @@ class Program:
       location: Where the text stands in the user's file, when that is known.
       include_dir: The directory of the file that the text came from.
       kernels: The `__global__` functions that the text spells out.
+      includes: The headers as they are when the program is made. It compiles no others.
+      lines_matter: Whether the compiled code holds line numbers or file names.
     """
 
     name: str
@@ -47,9 +47,19 @@ class Program:
     location: Location | None = None
     include_dir: str | None = None
     kernels: tuple[KernelDeclaration, ...] = dataclasses.field(init=False, repr=False)
+    includes: Includes = dataclasses.field(init=False, repr=False)
+    lines_matter: bool = dataclasses.field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kernels", find_kernels(self.source))
+        found = self._find_includes()
+        lines = any(map(_LINES.search, (*found.texts, *self.options.macros.values())))
+        values: dict[str, object] = {
+            "kernels": find_kernels(self.source),
+            "includes": dataclasses.replace(found, texts=()),  # they may be large
+            "lines_matter": lines or self.options.line_info or self.options.debug,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     @property
     def include_dirs(self) -> tuple[str, ...]:
@@ -61,13 +71,6 @@ class Program:
     def file_name(self) -> str:
         """What the compiler calls the text where no `#line` says otherwise."""
         return self.name if "." in self.name else f"{self.name}.cu"
-
-    @property
-    def lines_matter(self) -> bool:
-        """Whether the compiled code holds line numbers or file names."""
-        options = self.options
-        stated = options.line_info or options.debug
-        return stated or _LINES_MATTER.search(self.source) is not None
 
     def text(self, expressions: Sequence[str] = ()) -> str:
         """Returns the source with what has to stand in front of it."""
@@ -97,16 +100,38 @@ class Program:
         Lines are left out where the code cannot tell them: a kernel that moves in its
         file is not compiled again.
         """
-        text = self.text(extra)
         options = dataclasses.replace(self.options, include_dirs=())
-        place = (self.location, self.file_name) if self.lines_matter else None
         return _cache.fingerprint(
             self.source,
-            repr((options, place, auto_includes(self.source, extra))),
+            repr((options, auto_includes(self.source, extra))),
+            repr(self.place if self.lines_matter else None),
             repr(SHIMS),
-            *headers_key(text, self.options.header_texts, self.include_dirs),
+            cuda_headers_version(),
+            *self.includes.key,
+            # Nobody knows which headers a computed include opens: compile each time.
+            "" if self.includes.is_complete else uuid.uuid4().hex,
             *extra,
         )
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        """The files that lines are told of."""
+        return self.location, self.file_name, self.include_dirs
+
+    def _find_includes(self) -> Includes:
+        automatic = "".join(f"#include <{name}>\n" for name in AUTO_INCLUDES)
+        texts = self.source, *self.options.header_texts.values(), automatic
+        return find_includes(texts, self.include_dirs, self.options.macros)
+
+    def _check_includes(self) -> None:
+        """Raises when the headers are not, or no longer, those of the key."""
+        now = self._find_includes()
+        if now.key != self.includes.key:
+            files = ", ".join(self.includes.changed(now)) or "a header"
+            raise ValidationError(
+                f"{self.name}: {files} changed since the source was given, which "
+                "compiles only as it was. Make the kernel or module again."
+            )
 
     def compile(self, arch: str, expressions: Sequence[str] = ()) -> NvrtcResult:
         """Compiles with NVRTC, or finds the result in a cache.
@@ -120,12 +145,7 @@ class Program:
           ValidationError: NVRTC does not know `arch`, or the text has no such kernel.
         """
         _nvrtc.check_arch(arch)
-        key = self.content_key("nvrtc", repr(_nvrtc.version()), arch, *expressions)
-        run = functools.partial(self._run_nvrtc, arch)
-        encoded = _cache.lookup(
-            "nvrtc", key, lambda: self._settle(run, tuple(expressions)).encode()
-        )
-        return NvrtcResult.decode(encoded)
+        return self._compile(arch, tuple(expressions))
 
     def compile_for_host(
         self, expressions: Sequence[str] = (), variables: Sequence[str] = ()
@@ -141,8 +161,7 @@ class Program:
           ValidationError: The text has no such kernel.
           UnsupportedError: There is no clang.
         """
-        run = functools.partial(self._run_clang, tuple(variables))
-        return self._settle(run, tuple(expressions))
+        return self._compile("host", tuple(expressions), tuple(variables))
 
     def probe_variable(self, compiler: str, name: str) -> NvrtcResult | None:
         """Compiles, and asks for the type of a variable's address.
@@ -154,20 +173,39 @@ class Program:
         Returns:
           A result with one type; None when there is no such variable.
         """
-        run: _Run = functools.partial(self._run_nvrtc, compiler)
-        version = repr(_nvrtc.version()) if compiler != "host" else ""
-        if compiler == "host":
-            run = functools.partial(self._run_clang, ())
-        key = self.content_key("variable", version, compiler, name)
+        kind, identity, run = frontend(self, compiler)
 
         def probe() -> bytes:
             try:
                 return run((), (name,)).encode()
-            except _NameFailure:
+            except NameFailure:
                 return b""
 
-        encoded = _cache.lookup("nvrtc", key, probe) if version else probe()
+        encoded = self._keep(kind, ("variable", *identity, name), probe)
         return NvrtcResult.decode(encoded) if encoded else None
+
+    def _compile(
+        self, compiler: str, expressions: Names, variables: Names = ()
+    ) -> NvrtcResult:
+        kind, identity, run = frontend(self, compiler, variables)
+        encoded = self._keep(
+            kind,
+            (kind, *identity, *expressions),
+            lambda: self._settle(run, expressions).encode(),
+        )
+        return NvrtcResult.decode(encoded)
+
+    def _keep(self, kind: str, extra: Names, make: Callable[[], bytes]) -> bytes:
+        """Returns what `make` does, now or before, with the headers of the key."""
+
+        def checked() -> bytes:
+            made = make()
+            self._check_includes()
+            return made
+
+        if not self.includes.is_complete:
+            return checked()
+        return _cache.lookup(kind, self.content_key(*extra), checked)
 
     def _settle(self, run: _Run, expressions: Names) -> NvrtcResult:
         """Compiles once; again only when a guess from the text was wrong."""
@@ -175,71 +213,19 @@ class Program:
         try:
             try:
                 result = run(expressions, probes)
-            except _NameFailure:
+            except NameFailure:
                 if not probes:
                     raise
                 # Some `extern "C"` kernel is under an `#if`, or a name is wrong.
                 present = {entry.symbol for entry in kernel_entries(run((), ()).ptx)}
                 probes = tuple(p for p in probes if p.split("::")[-1] in present)
                 result = run(expressions, probes)
-        except _NameFailure as error:
+        except NameFailure as error:
             self._fail_names(expressions, str(error))
         if untyped := _untyped_symbols(result):  # `extern "C"` out of a macro
-            with contextlib.suppress(_NameFailure):
+            with contextlib.suppress(NameFailure):
                 return run(expressions, (*probes, *untyped))
         return result
-
-    def _run_nvrtc(self, arch: str, expressions: Names, probes: Names) -> NvrtcResult:
-        front = _nvrtc.PROBE_DECLARATION if probes or expressions else ""
-        try:
-            return _nvrtc.compile_text(
-                front + self.text(expressions),
-                program_name=self.file_name,
-                arch=arch,
-                flags=self.options.flags(),
-                include_dirs=self.include_dirs,
-                headers=self.options.header_texts,
-                expressions=expressions,
-                probes=(*probes, *expressions),
-            )
-        except NvrtcFailure as error:
-            if reasons := _name_errors(error.log, "__nv_name_map"):
-                raise _NameFailure(reasons[0]) from None
-            compiler = f"NVRTC {_nvrtc.version_text()}"
-            flags = self.options.flags()
-            message = failure(self.name, arch, compiler, flags, error.log)
-            raise CompileError(
-                message, error.log, self.source, error.flags, arch
-            ) from None
-
-    def _run_clang(
-        self, variables: Names, expressions: Names, probes: Names
-    ) -> NvrtcResult:
-        from .cpu import compile_source
-
-        front = _FREE_VARIABLES if variables else ""
-        try:
-            result = compile_source(
-                front + self.text(expressions),
-                program_name=self.file_name,
-                std=self.options.std,
-                defines=self.options.macros,
-                include_dirs=self.include_dirs,
-                headers=self.options.header_texts,
-                fast_math=self.options.fast_math,
-                # A variable whose address is taken may change.
-                name_expressions=(*variables, *probes, *expressions),
-            )
-        except CompileError as error:
-            if reasons := _name_errors(error.log, "name expression"):
-                raise _NameFailure(reasons[0]) from None
-            message = with_hints(str(error), error.log)
-            raise CompileError(
-                message, error.log, error.source, error.options, error.arch
-            ) from None
-        lowered = tuple((name, result.lowered_names[name]) for name in expressions)
-        types = tuple((n, t) for n, t in result.demangled.items() if n not in variables)
-        return NvrtcResult(b"", result.ptx, lowered, types, log=result.log)
 
     def _fail_names(self, expressions: Names, reason: str) -> NoReturn:
         known = [kernel.name for kernel in self.kernels]
@@ -252,10 +238,6 @@ class Program:
             f"{self.name}: no kernel fits {listed}: {reason}. Write template "
             'arguments as in C++, such as "scale<float, 4>".'
         ) from None
-
-
-class _NameFailure(Exception):
-    """The text compiles, but a kernel asked for by name is not in it."""
 
 
 def kernel_entries(ptx: str) -> list[Entry]:
@@ -271,13 +253,3 @@ def _untyped_symbols(result: NvrtcResult) -> Names:
         for entry in kernel_entries(result.ptx)
         if entry.symbol not in typed and not entry.symbol.startswith("_Z")
     )
-
-
-def _name_errors(log: str, marker: str) -> list[str]:
-    """Returns the reasons when all errors are about names, none about the text."""
-    errors = [
-        line.split("error: ", 1) for line in log.splitlines() if "error: " in line
-    ]
-    if any(marker not in place for place, _ in errors):
-        return []
-    return [reason.rstrip(".") for _, reason in errors]

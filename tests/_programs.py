@@ -21,6 +21,13 @@ def fresh_cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def cache_dir(tmp_path, monkeypatch):
+    """The directory of the disk cache."""
+    monkeypatch.setenv("JAX_RAWCUDA_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
 def include_dir(tmp_path):
     folder = tmp_path / "include"
     folder.mkdir()
@@ -40,3 +47,7 @@ def compiled(source, *expressions, **options):
 
 def compiles():
     return _cache.cache_stats().compiles
+
+
+def stored_files(root):
+    return [path for path in root.rglob("*") if path.is_file()]

@@ -10,6 +10,7 @@ import pytest
 from _module_source import module as module
 from _module_source import module_cache as module_cache
 from _module_source import no_nvrtc as no_nvrtc
+from _programs import cache_dir as cache_dir
 from _programs import fresh_cache as fresh_cache
 from _programs import include_dir as include_dir
 from hypothesis import settings

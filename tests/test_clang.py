@@ -199,11 +199,22 @@ def test_warnings_are_in_the_log():
     assert "t.cu:2:2: warning" in result.log
 
 
-def test_equal_requests_are_compiled_once():
-    arguments = {"program_name": "once.cu", "defines": {"A": "1"}}
-    first = compile_source("__global__ void k() {}", **arguments)
-    assert compile_source("__global__ void k() {}", **arguments) is first
-    assert compile_source("__global__ void k() { }", **arguments) is not first
+@pytest.mark.parametrize("quotes", ["<{}>", '"{}"'])
+@pytest.mark.parametrize("name", ["math.h", "vector_types.h", "jrc_prelude.h"])
+def test_any_header_of_the_users_text_wins_over_ours(name, quotes):
+    result = compile_source(
+        f"#include {quotes.format(name)}\n__global__ void k(int* x) {{ *x = OWN; }}",
+        program_name="t.cu",
+        headers={name: "#define OWN 4321"},
+    )
+    assert ", 4321;" in result.ptx
+
+
+def test_file_names_are_those_of_includes():
+    source = '#include "a/b.h"\n__global__ void k(int* x) { f(x); }'
+    header = "__device__ __noinline__ void f(int* x) { *x = 1; }"
+    result = compile_source(source, program_name="t.cu", headers={"a/b.h": header})
+    assert set(re.findall(r'\.file\t\d+ "(.*?)"', result.ptx)) == {"t.cu", "a/b.h"}
 
 
 def test_no_clang(monkeypatch):

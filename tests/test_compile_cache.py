@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 import time
@@ -9,8 +10,11 @@ import time
 import pytest
 from _programs import compiled, compiles, needs_nvrtc, program
 
+from jax_rawcuda import _cache
+from jax_rawcuda._errors import CompileError, ValidationError
 from jax_rawcuda._nvrtc import NvrtcOptions
 from jax_rawcuda._program import Program
+from jax_rawcuda._source import Location
 
 pytestmark = pytest.mark.usefixtures("fresh_cache")
 
@@ -57,18 +61,124 @@ def test_the_directory_is_not_in_the_key_but_its_used_headers_are(
     assert compiles() == start + 1
 
 
+LINES = "#define LINE __LINE__\n"
+
+
+def key_at(source, line, **options):
+    made = Program("k", source, NvrtcOptions(**options), Location("a.py", line))
+    return made.content_key()
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "matter"),
+    [
+        ("__global__ void k() {}", {}, False),
+        ("__global__ void k() { assert(1); }", {}, True),
+        ("__global__ void k() {}", {"line_info": True}, True),
+        ("__global__ void k() {}", {"debug": True}, True),
+        ("__global__ void k(int* x) { *x = L; }", {"defines": {"L": "__LINE__"}}, True),
+        ('#include "l.h"\n', {"headers": {"l.h": LINES}}, True),
+        ('#include "l.h"\n', {"headers": {"l.h": ""}}, False),
+    ],
+)
+def test_lines_are_in_the_key_only_when_the_code_knows_them(source, options, matter):
+    assert (key_at(source, 1, **options) != key_at(source, 2, **options)) is matter
+
+
+def test_a_header_may_know_lines(include_dir):
+    source, options = '#include "used.h"\n', {"include_dirs": [include_dir]}
+    assert key_at(source, 1, **options) == key_at(source, 2, **options)
+    (include_dir / "inner.h").write_text(LINES)
+    assert key_at(source, 1, **options) != key_at(source, 2, **options)
+
+
+# Headers that change while the process runs. Both compilers, one rule.
+
+FRONTENDS = [pytest.param("sm_90", marks=needs_nvrtc), "host"]
+USES_N = "__global__ void k(int* x) { *x = N; }"
+
+
+def numbers(made, frontend):
+    """The constants that a compiled program stores."""
+    compile_ = (
+        made.compile_for_host if frontend == "host" else lambda: made.compile(frontend)
+    )
+    return re.findall(r"\b(?:mov|st)\S+ .*, (\d+);", compile_().ptx)
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a header `n.h` with a number in it."""
+
+    def write(number):
+        (tmp_path / "n.h").write_text(f"#define N {number}\n")
+        return tmp_path
+
+    return write
+
+
+@pytest.mark.parametrize("frontend", FRONTENDS)
+@pytest.mark.parametrize("spelling", ['"n.h"', "<n.h>", '"{}/n.h"', "H"])
+def test_an_edited_header_is_compiled_anew(write, frontend, spelling):
+    folder = write(0)
+    source = f"#include {spelling.format(folder)}\n{USES_N}"
+    options = {"defines": {"H": '"n.h"'}}
+    if "{}" not in spelling:
+        options["include_dirs"] = [folder]
+    for number in ("701", "702", "701"):
+        write(number)
+        assert number in numbers(program(source, **options), frontend)
+
+
+@pytest.mark.parametrize("frontend", FRONTENDS)
+def test_a_header_that_only_the_compiler_finds_is_compiled_anew(write, frontend):
+    folder = write(0)
+    source = f"#define STR(x) #x\n#include STR({folder}/n.h)\n{USES_N}"
+    made = [program(source) for _ in range(2)]
+    assert made[0].content_key() != made[1].content_key()
+    for number in ("711", "712"):
+        write(number)
+        assert number in numbers(made[0], frontend)
+
+
+@pytest.mark.parametrize("frontend", FRONTENDS)
+def test_a_program_compiles_the_headers_it_was_made_with_or_none(write, frontend):
+    source, folder = f'#include "n.h"\n{USES_N}', write(721)
+    early = program(source, include_dirs=[folder])
+    write(722)
+    for _ in range(2):
+        with pytest.raises(
+            ValidationError, match=r"k: \S*/n\.h changed since the source"
+        ):
+            numbers(early, frontend)
+    late = program(source, include_dirs=[folder])
+    assert "722" in numbers(late, frontend)
+    write(721)
+    assert "721" in numbers(early, frontend)
+    assert "722" in numbers(late, frontend)  # from the cache
+
+
 @needs_nvrtc
-def test_lines_are_in_the_key_only_when_the_code_knows_them():
-    from jax_rawcuda._source import Location
+def test_a_text_does_not_search_the_working_directory(write, monkeypatch):
+    monkeypatch.chdir(write(731))
+    for frontend in ("sm_90", "host"):
+        with pytest.raises(
+            CompileError, match=r"n\.h.*\n(?:.*\n)*Hint: .*include_dirs"
+        ):
+            numbers(program(f'#include "n.h"\n{USES_N}'), frontend)
 
-    def key(source, line, **options):
-        made = Program("k", source, NvrtcOptions(**options), Location("a.py", line))
-        return made.content_key()
 
-    plain, checked = "__global__ void k() {}", "__global__ void k() { assert(1); }"
-    assert key(plain, 1) == key(plain, 2)
-    assert key(checked, 1) != key(checked, 2)
-    assert key(plain, 1, line_info=True) != key(plain, 2, line_info=True)
+def test_clang_compiles_equal_programs_once_per_line():
+    start = compiles()
+    results = [program(USES_N, defines={"N": 741}).compile_for_host() for _ in range(2)]
+    assert results[0] == results[1]
+    again = compiles()
+    assert again > start
+    _cache.clear_caches()  # as in the next process
+    program(USES_N, defines={"N": 741}).compile_for_host()
+    assert compiles() == again
+    moved = Program("k", USES_N, NvrtcOptions(defines={"N": 741}), Location("a.py", 9))
+    assert '"a.py"' in moved.compile_for_host().ptx
 
 
 @needs_nvrtc

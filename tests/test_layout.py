@@ -16,7 +16,7 @@ NATIVE = ROOT / "ffi"
 LAYERS = [
     {"_errors"},
     {"_dtypes", "_launch", "_compat", "_ffi"},
-    {"_source", "_headers", "_signature", "_nvrtc", "_cache", "cpu", "_registration"},
+    {"_source", "_includes", "_signature", "_nvrtc", "_cache", "cpu", "_registration"},
     {"_globals", "_function", "_module"},
     {"_scalars", "_shapes", "_plan"},
     {"_commands", "_session", "_encoding", "_call_key", "_template"},

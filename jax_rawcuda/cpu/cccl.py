@@ -33,6 +33,16 @@ def cccl_include_dirs() -> tuple[str, ...]:
     return ()
 
 
+@functools.cache
+def cccl_identity() -> str:
+    """Returns what changes when the headers of CCCL do."""
+    folders = cccl_include_dirs()
+    if not folders:
+        return ""
+    version = Path(folders[-1]) / "cub" / "version.cuh"
+    return repr((folders[-1], version.read_bytes() if version.is_file() else b""))
+
+
 def _edited(cccl: Path) -> tuple[str, ...]:
     """A folder with a `cuda::barrier` that may be a __shared__ variable.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import re
 import subprocess
 import tempfile
@@ -12,9 +13,9 @@ from pathlib import Path, PurePosixPath
 
 from .._demangle import demangle
 from .._errors import CompileError, ValidationError
-from .cccl import cccl_include_dirs
+from .cccl import cccl_identity, cccl_include_dirs
 from .cluster_dims import cluster_lines, with_cluster_dims
-from .prelude import LARGE_HEADERS, prelude_flags
+from .prelude import LARGE_HEADERS, headers_digest, prelude_flags
 from .toolchain import INCLUDE_DIR, Clang, find_clang
 
 ARCH = "sm_90"
@@ -38,6 +39,8 @@ _FLAGS = (
     # shuffle; clang must not take that for unreachable code.
     "-Xclang",
     "-no-enable-noundef-analysis",
+    # A loop without an end is reported, not deleted.
+    "-fno-finite-loops",
     "-fno-exceptions",
     "-fno-rtti",
     "-fdeclspec",
@@ -82,7 +85,7 @@ class ClangResult:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Request:
-    """The arguments of one compilation, hashable."""
+    """The arguments of one compilation."""
 
     source: str
     program_name: str
@@ -91,6 +94,7 @@ class _Request:
     include_dirs: tuple[str, ...]
     headers: tuple[tuple[str, str], ...]
     fast_math: bool
+    flags: tuple[str, ...]
     name_expressions: tuple[str, ...]
 
 
@@ -103,6 +107,7 @@ def compile_source(
     include_dirs: Sequence[str] = (),
     headers: Mapping[str, str] | None = None,
     fast_math: bool = False,
+    flags: Sequence[str] = (),
     name_expressions: Sequence[str] = (),
 ) -> ClangResult:
     """Compiles CUDA C++ to PTX for the CPU route.
@@ -116,6 +121,7 @@ def compile_source(
       headers: Header texts by the name they are included under.
       fast_math: Whether `sinf` and its like become `__sinf` and its like, and f32
         arithmetic flushes subnormal numbers to zero.
+      flags: Further flags of clang.
       name_expressions: Kernels to instantiate and to name, such as `ns::saxpy<float>`.
 
     Raises:
@@ -131,22 +137,37 @@ def compile_source(
             include_dirs=tuple(str(Path(folder).resolve()) for folder in include_dirs),
             headers=tuple(sorted((headers or {}).items())),
             fast_math=fast_math,
+            flags=tuple(flags),
             name_expressions=tuple(dict.fromkeys(name_expressions)),
         ),
         find_clang(),
     )
 
 
-@functools.lru_cache(maxsize=128)
+def clang_identity() -> str:
+    """Returns what the results depend on beside the arguments of `compile_source`.
+
+    Raises:
+      UnsupportedError: There is no clang.
+    """
+    ours = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    return repr((find_clang().fingerprint, ours, headers_digest(), cccl_identity()))
+
+
 def _compile(request: _Request, clang: Clang) -> ClangResult:
-    with tempfile.TemporaryDirectory(prefix="jax_rawcuda-") as folder:
+    with tempfile.TemporaryDirectory(prefix="jax_rawcuda-") as scratch:
+        # Quoted includes look into the working directory first: it has nothing in it.
+        folder, empty = f"{scratch}/headers", f"{scratch}/empty"
+        Path(empty).mkdir()
         _write_headers(Path(folder), request.headers)
         flags = _flags(request, folder)
-        run = functools.partial(_run, clang, text=_with_probes(request))
+        run = functools.partial(_run, clang, empty, text=_with_probes(request))
         code, ptx, log = run((*flags, *_prelude(clang, request)))
         if code and "PCH file" in log:  # say, one written by another build of clang
             code, ptx, log = run((*flags, "-include", "jrc_prelude.h"))
         log = log.replace(folder + "/", "").strip()
+        # clang makes file names absolute; a program name is relative to nothing.
+        ptx = re.sub(rf'"{re.escape(scratch)}/(?:headers|empty)/', '"', ptx)
     if code:
         raise CompileError(
             f"{request.program_name} failed to compile for the CPU ({clang}):\n{log}",
@@ -158,14 +179,15 @@ def _compile(request: _Request, clang: Clang) -> ClangResult:
     return _result(request, ptx, log)
 
 
-def _run(clang: Clang, flags: tuple[str, ...], *, text: str) -> tuple[int, str, str]:
-    # Quoted includes look into the working directory first: let that be our headers.
+def _run(
+    clang: Clang, folder: str, flags: tuple[str, ...], *, text: str
+) -> tuple[int, str, str]:
     done = subprocess.run(
         [*clang.command, *flags, "-o", "-", "-"],
         input=text.encode(),
         capture_output=True,
         check=False,
-        cwd=INCLUDE_DIR,
+        cwd=folder,
     )
     log = done.stderr.decode(errors="replace")
     if done.returncode < 0:
@@ -178,6 +200,7 @@ def _language(request: _Request) -> tuple[str, ...]:
     flags = [*_FLAGS, f"-std={request.std}"]
     if request.fast_math:
         flags += ["-D__JRC_FAST_MATH__", "-fgpu-flush-denormals-to-zero"]
+    flags += request.flags
     # The only standard macro that the prelude itself reads.
     flags += ["-DNDEBUG" for name, _ in request.defines if name == "NDEBUG"]
     return tuple(flags)

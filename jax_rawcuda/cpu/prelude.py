@@ -41,7 +41,7 @@ def prelude_flags(
 def _precompiled(
     clang: Clang, flags: tuple[str, ...], headers: tuple[str, ...]
 ) -> str | None:
-    key = _cache.fingerprint(clang.fingerprint, _headers_digest(), *flags, *headers)
+    key = _cache.fingerprint(clang.fingerprint, headers_digest(), *flags, *headers)
     try:
         data = _cache.lookup("pch", key, lambda: _precompile(clang, flags, headers))
         path = Path(scratch_folder()) / f"{key[:32]}.pch"
@@ -71,7 +71,8 @@ def _precompile(
 
 
 @functools.cache
-def _headers_digest() -> str:
+def headers_digest() -> str:
+    """Returns a digest of all our headers, and of where they are."""
     digest = hashlib.sha256(str(INCLUDE_DIR).encode())
     for path in sorted(INCLUDE_DIR.rglob("*.h")):
         digest.update(path.read_bytes())
