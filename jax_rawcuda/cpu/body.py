@@ -76,6 +76,7 @@ class _BodyParser:
         self._labels: dict[tuple[int, str], str] = {}
         # Index of a branch -> numbers of its scopes, innermost first.
         self._branches: dict[int, list[int]] = {}
+        self._tables: dict[str, list[int]] = {}  # likewise, of a table of targets
         self._location: Location | None = None
 
     def parse(self, text: str) -> Body:
@@ -101,12 +102,14 @@ class _BodyParser:
         return self._body
 
     def _label(self, text: str, match: re.Match[str]) -> int:
-        name = match[1]
+        name, scope = match[1], self._scopes[-1]
         if table := _TABLE.match(text, match.end()):
             if table[1] == "branchtargets":
-                self._body.targets[name] = tuple(lexer.split(table[2]))
+                unique = scope.unique(name)
+                scope.names[name] = Symbol(unique)
+                self._body.targets[unique] = tuple(lexer.split(table[2]))
+                self._tables[unique] = self._scope_numbers()
             return table.end()
-        scope = self._scopes[-1]
         self._labels[scope.number, name] = scope.unique(name)
         self._body.statements.append(Label(scope.unique(name)))
         return match.end()
@@ -164,7 +167,7 @@ class _BodyParser:
         if opcode == "bra":
             operands = (Symbol(tail.strip()),)
             index = len(self._body.statements)
-            self._branches[index] = [scope.number for scope in reversed(self._scopes)]
+            self._branches[index] = self._scope_numbers()
         else:
             operands = tuple(
                 lexer.parse_operand(part, self._resolve) for part in lexer.split(tail)
@@ -180,10 +183,23 @@ class _BodyParser:
                 continue
             (target,) = branch.operands
             name = target.name if isinstance(target, Symbol) else ""
-            found = (self._labels.get((number, name)) for number in numbers)
-            label = next((label for label in found if label is not None), None)
+            label = self._find_label(name, numbers)
             if label is None:
                 raise UnsupportedError(f"PTX branch {branch} has no label {name}")
             self._body.statements[index] = dataclasses.replace(
                 branch, operands=(Symbol(label),)
             )
+        for table, numbers in self._tables.items():
+            names = self._body.targets[table]
+            labels = [self._find_label(name, numbers) for name in names]
+            if None in labels:
+                missing = names[labels.index(None)]
+                raise UnsupportedError(f"PTX table {table} has no label {missing}")
+            self._body.targets[table] = tuple(filter(None, labels))
+
+    def _scope_numbers(self) -> list[int]:
+        return [scope.number for scope in reversed(self._scopes)]
+
+    def _find_label(self, name: str, numbers: list[int]) -> str | None:
+        found = (self._labels.get((number, name)) for number in numbers)
+        return next((label for label in found if label is not None), None)
