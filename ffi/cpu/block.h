@@ -60,7 +60,10 @@ class Block {
   bool AllAtCluster() const;
   bool AnyAtCluster() const;
   bool MayPassCluster() const;
-  void LeaveCluster() { cluster_arrived_.fill(0); }
+  void LeaveCluster() {
+    cluster_arrived_.fill(0);
+    if (checks_ != nullptr) checks_->SyncCluster();
+  }
 
   // Records a fault that lists where the threads wait.
   void ReportDeadlock();

@@ -22,6 +22,7 @@ class BlockChecks {
 
   // What the scheduler lets pass.
   void SyncBlock() { clock_.SyncBlock(launch_.Tick()); }
+  void SyncCluster() { clock_.SyncCluster(launch_.Tick()); }
   void SyncWarp(uint32_t warp, uint32_t lanes) {
     clock_.SyncWarp(launch_.Tick(), warp, lanes);
   }
@@ -41,6 +42,7 @@ class BlockChecks {
  private:
   Place Find(const Access& access);
   Place FindShared(int64_t offset) const;
+  Place FindInCluster(uint64_t address) const;
   Place FindLocal(const Access& access, uint64_t offset);
   Place FindHeap(const Access& access);
   bool Bounded(const Access& access, const Place& place);

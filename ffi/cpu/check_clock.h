@@ -48,6 +48,13 @@ class BlockClock {
     fenced_.fill(*std::max_element(fenced_.begin(), fenced_.end()));
   }
 
+  // All living threads of all blocks of a cluster have met.
+  void SyncCluster(uint32_t time) {
+    barrier_ = time;
+    acquired_.fill(time);
+    passed_on_ = true;
+  }
+
   // Some lanes of a warp have met: each now knows what any of them knew.
   void SyncWarp(uint32_t time, uint32_t warp, uint32_t lanes) {
     LaneMasks threads = {};

@@ -1,7 +1,9 @@
 // check_find.cc: which memory an address belongs to.
 #include <optional>
 
+#include "ffi/cpu/block.h"
 #include "ffi/cpu/check_block.h"
+#include "ffi/cpu/cluster.h"
 
 namespace jax_rawcuda {
 namespace {
@@ -30,6 +32,10 @@ Place Nearest(const std::vector<Span>& spans, int64_t offset) {
 Place BlockChecks::Find(const Access& access) {
   const uint64_t address = access.address & kAddressMask;
   const auto shared = reinterpret_cast<uint64_t>(context_.shared);
+  if (TagOf(access.address) == 0) {
+    const Place place = FindInCluster(address);
+    if (place.span != nullptr) return place;
+  }
   if (access.has(kSharedSpace)) {
     // Negative offsets come as large 32-bit ones.
     return FindShared(static_cast<int32_t>(access.address - shared));
@@ -59,6 +65,16 @@ Place BlockChecks::Find(const Access& access) {
     return {nullptr, 0};
   }
   return {global, static_cast<int64_t>(address - global->begin)};
+}
+
+// Shared memory of another block of the cluster.
+Place BlockChecks::FindInCluster(uint64_t address) const {
+  const Cluster* const cluster = context_.block->cluster();
+  if (cluster == nullptr) return {nullptr, 0};
+  const uint32_t rank = cluster->RankOf(address);
+  if (rank == cluster->size() || rank == context_.cluster_rank) return {nullptr, 0};
+  const auto begin = reinterpret_cast<uint64_t>(cluster->shared(rank));
+  return cluster->checks(rank)->FindShared(static_cast<int64_t>(address - begin));
 }
 
 Place BlockChecks::FindShared(int64_t offset) const { return Nearest(shared_, offset); }

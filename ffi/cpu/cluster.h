@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "ffi/cpu/aligned_buffer.h"
@@ -30,12 +31,17 @@ class Cluster {
 
   size_t storage_bytes() const;
 
+  // What the threads of a block that runs wait for, for messages.
+  std::string Where() const;
+
   // Starts the next phase of the cluster's barrier if every living thread has arrived.
   bool CompleteBarrier();
 
   // The blocks' shared memories lie in a row, so that an address in one, as a signed
   // offset from another, has 32 bits.
   uint8_t* shared(uint32_t rank) const { return shared_.data() + rank * stride_; }
+
+  const BlockChecks* checks(uint32_t rank) const { return blocks_[rank]->checks(); }
 
   // Which block's shared memory holds an address; the number of blocks for none.
   uint32_t RankOf(uint64_t address) const;

@@ -98,7 +98,6 @@ bool Block::ReleaseCluster() {
     cluster_->CompleteBarrier();
   } else if (AllAtCluster()) {
     LeaveCluster();
-    if (checks_ != nullptr) checks_->SyncBlock();
   }
   bool any = false;
   for (uint32_t warp = 0; warp < warp_count_; ++warp) {
