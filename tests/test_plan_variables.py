@@ -73,6 +73,28 @@ def test_programs_with_other_values_count_apart(device):
     assert runs == [[10, 10, 0, 0], [11, 15, 5, 1], [12, 20, 10, 2]]
 
 
+@pytest.mark.parametrize("kind", ["ptx", "cubin"])
+def test_variables_of_finished_images(device, kind):
+    """Their symbols need not be visible to other modules."""
+    source = """
+namespace { __constant__ int hidden; }
+static __device__ int started;
+__global__ void k(int* out) { out[0] = hidden + 10 * started; }"""
+    compiled = rc.compile_nvrtc(source)
+    if device.platform == "cpu" and kind == "cubin":
+        pytest.skip("machine code of a GPU")
+    target = default_target("cuda", compiled.options)
+    if kind == "ptx":
+        target = Target("cuda", target.arch.replace("sm", "compute"))
+    data = compiled.function("k").image(target).data
+    module = {"ptx": rc.load_ptx, "cubin": rc.load_cubin}[kind](data)
+    module = module.global_("hidden").set(np.int32(3))
+    module = module.global_("started").set(np.int32(4))
+    with jax.default_device(device):
+        kernel = rc.kernel(module, "k", out=OUT, threads=1, block=1)
+        assert int(kernel()[0]) == 43
+
+
 @pytest.mark.multi_gpu
 def test_every_device_has_variables_of_its_own():
     count = counting("devices", counter=7)

@@ -8,8 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from _plan_bytes import encode
 
 import jax_rawcuda as rc
+from jax_rawcuda import _ffi
 
 ADDRESSES = rc.compile_nvrtc(r"""
 __global__ void address(const void* a, const void* b, const void* c, int* out) {
@@ -81,6 +83,12 @@ def test_equal_bytes_are_uploaded_once(device):
     np.testing.assert_array_equal(add(x), [table, table, table + 1])
     (equation,) = jax.make_jaxpr(add)(x).eqns[-1:]
     assert [v.aval.dtype.name for v in equation.invars] == ["float32", "uint8", "uint8"]
+
+
+def test_an_alignment_that_no_plan_has_is_refused():
+    encoded = encode(results=[4 | 13 << 56])
+    message = _ffi.check_plan(encoded.plan, encoded.images)
+    assert message == "op: malformed plan: a result is aligned to 2^13 bytes."
 
 
 # rc.kernel(fill=)
