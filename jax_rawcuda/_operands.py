@@ -59,6 +59,11 @@ def check_operand(owner: str, value: Any) -> tuple[Any, ArrayType]:
             f"{owner} is {dtype}, a dtype that JAX arrays cannot have."
         )
     _check_bits(owner, dtype)
+    if not all(isinstance(extent, int) for extent in value.shape):
+        raise SignatureError(
+            f"{owner} has the symbolic shape {value.shape}, but launches are recorded "
+            "with static shapes. Export with numbers."
+        )
     return value, ArrayType(tuple(value.shape), np.dtype(dtype))
 
 

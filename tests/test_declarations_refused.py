@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import export
 
 import jax_rawcuda as rc
 from jax_rawcuda import ValidationError
@@ -162,3 +164,13 @@ def test_a_result_of_no_dtype():
         rc.SignatureError, match=r"^broken: result 'output0' has dtype='flat32', which "
     ):
         broken(X)
+
+
+def test_a_symbolic_shape():
+    (size,) = export.symbolic_shape("b")
+    spec = jax.ShapeDtypeStruct((size,), jnp.float32)
+    with pytest.raises(
+        rc.SignatureError,
+        match=r"^twice: operand 'x' has the symbolic shape \(b,\), but launches are ",
+    ):
+        export.export(jax.jit(lambda x: declare()(x)))(spec)
