@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -71,9 +72,8 @@ def test_lowering(platform):
 @pytest.mark.parametrize("platform", ["cpu", "cuda"])
 def test_a_workspace_is_a_hidden_result(platform):
     text = text_for(platform, scratch, SPEC)
-    assert "tuple<tensor<8xf32>, tensor<32xui8>>" in text or (
-        "(tensor<8xf32>, tensor<32xui8>)" in text
-    )
+    # 32 bytes, and room to start at a multiple of 256 instead of XLA's 64.
+    assert re.search(r"\(tensor<8xf32>, tensor<224xui8>\)", text)
     assert jax.eval_shape(scratch, SPEC).shape == (8,)
 
 
