@@ -21,6 +21,7 @@ os.environ["PYTHONSAFEPATH"] = "1"
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
+jax.config.update("jax_num_cpu_devices", 2)  # several devices, also in CI
 
 
 def cuda_devices() -> int:
