@@ -113,7 +113,7 @@ def sort_arguments(
         what = "is a result" if unknown[0] in roles.outputs else "is no parameter"
         raise SignatureError(
             f"{roles.kernel}: '{unknown[0]}' {what}. "
-            f"Choose from: {', '.join(passed) or 'none'}."
+            f"Choose from: {', '.join(passed) or 'none'}.{_unnamed(roles)}"
         )
     taken = roles.outputs | keywords.keys()
     every = [p.name for p in roles.parameters if p.name not in taken]
@@ -126,5 +126,17 @@ def sort_arguments(
     raise SignatureError(
         f"{roles.kernel}: expected {len(needed)} operands "
         f"({', '.join(needed)}{extra}), got {len(args)}. "
-        "Outputs are allocated for you and are not passed."
+        f"Outputs are allocated for you and are not passed.{_unnamed(roles)}"
+    )
+
+
+def _unnamed(roles: Roles) -> str:
+    """Says why a parameter that looks like a dimension is none."""
+    values = [p for p in roles.parameters if not p.is_pointer]
+    names = [p.name for p in values if p.name == f"arg{p.index}"]
+    if not names:
+        return ""
+    return (
+        f" The source does not tell the name of {', '.join(names)}: a macro makes it, "
+        "or declarations disagree. Pass it, or write the kernel out."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import operator
 import os
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -11,7 +12,7 @@ from typing import Literal, Protocol
 from . import _nvrtc
 from ._device import FunctionAttributes
 from ._diagnostics import unknown_kernel, unknown_variable
-from ._entries import Kernel, list_kernels, matching
+from ._entries import Kernel, list_kernels, matching, spelled
 from ._errors import SignatureError, ValidationError
 from ._frontends import Names
 from ._globals import Values, VariableType, read_type, symbols_of
@@ -207,6 +208,8 @@ class SourceCode:
             declaration = self._program.declaration(name)
             if "<" in name or (declaration is not None and declaration.template):
                 self._instances[name] = (name,)
+            elif name.endswith(")"):  # an overload, which no expression names
+                self._instances[name] = ()
             else:  # a static kernel is compiled only when it is named
                 found = matching(self._list(compiler, ()), name)
                 self._instances[name] = () if found else (name,)
@@ -215,12 +218,13 @@ class SourceCode:
     def _find(self, name: str, compiler: str) -> Kernel:
         found = matching(self._list(compiler, self._instance(name, compiler)), name)
         if len(found) > 1:
-            listed = ", ".join(f"{k.name}({', '.join(k.types or ())})" for k in found)
+            listed = ", ".join(map(spelled, found))
             raise ValidationError(
                 f"{self.name}: {name!r} is overloaded: {listed}. Name one of these."
             )
         if not found:
-            known = [kernel.name for kernel in self._list(compiler, ())]
+            show = spelled if name.endswith(")") else operator.attrgetter("name")
+            known = map(show, self._list(compiler, ()))
             message = unknown_kernel(self.name, name, [*self.kernel_names, *known])
             raise ValidationError(message)
         return found[0]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+
+from ._parameters import ATTRIBUTES, OPEN, parameter_name, split_parameters
 
 Names = tuple[str | None, ...]
 
@@ -19,27 +20,45 @@ class KernelDeclaration:
       parameters: Names in order, None where the text gives none.
       template: Whether it needs template arguments.
       c_linkage: Whether it is declared `extern "C"`.
+      specialises: Whether it is a template's specialisation, `k<float>`.
     """
 
     name: str
     parameters: Names
     template: bool = False
     c_linkage: bool = False
+    specialises: bool = False
 
 
-def find_kernels(source: str) -> tuple[KernelDeclaration, ...]:
-    """Lists the kernels of `source`; a declaration and its definition count once.
+def find_kernels(
+    *texts: str, macros: Collection[str] = ()
+) -> tuple[KernelDeclaration, ...]:
+    """Lists the kernels of all texts; a declaration and its definition count once.
 
-    No macro is expanded and no `#if` decided, so this is a guess: the compiler's list
-    of entries completes and corrects it.
+    No macro is expanded, and no `#if` decided but those of 0 and 1. So this is a guess:
+    the compiler's list of entries completes and corrects it. A parameter has a name
+    only where all declarations agree.
+
+    Args:
+      texts: Each on its own: a bracket left open in one ends with it.
+      macros: Names that are no names of parameters; the texts' own are known.
     """
+    own = (name for text in texts for name in _DEFINE.findall(text))
+    known = frozenset(macros).union(own)
+    scanned = [k for t in texts for k in _Scanner(tokenize(t), known).kernels()]
     found: dict[tuple[str, int], KernelDeclaration] = {}
-    for kernel in _Scanner(tokenize(source)).kernels():
+    # A specialisation is no kernel of its own, but it may have other names.
+    for kernel in sorted(scanned, key=lambda kernel: kernel.specialises):
         key = kernel.name, len(kernel.parameters)
-        found[key] = _merge(found[key], kernel) if key in found else kernel
+        if key in found:
+            found[key] = _merge(found[key], kernel)
+        elif not kernel.specialises:
+            found[key] = kernel
     return tuple(found.values())
 
 
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+_CONDITIONAL = re.compile(r"#\s*(if|ifdef|ifndef|elif\w*|else|endif)\b(.*)", re.DOTALL)
 _COMMENT_OR_LITERAL = re.compile(
     r"""//(?:[^\n\\]|\\.)*|/\*.*?\*/|\b\d(?:'?\w|\.)*
       |R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"
@@ -57,42 +76,35 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 
-_OPEN = {"(": ")", "[": "]", "{": "}", "<": ">"}
-_ATTRIBUTES = {
-    "__launch_bounds__",
-    "__cluster_dims__",
-    "__block_size__",
-    "__maxnreg__",
-    "__attribute__",
-    "__declspec",
-    "alignas",
-}
-_QUALIFIERS = {
-    "const",
-    "volatile",
-    "restrict",
-    "__restrict__",
-    "__restrict",
-    "__grid_constant__",
-    "struct",
-    "enum",
-    "class",
-    "union",
-    "typename",
-}
-_TYPE_WORDS = {
-    *("void", "bool", "char", "short", "int", "long", "float", "double", "auto"),
-    *("signed", "unsigned"),
-}
-
 
 def tokenize(source: str) -> list[str]:
-    """Splits into tokens, without comments and directives; literals keep quotes."""
-    return [
-        match[0]
-        for match in _TOKEN.finditer(source)
-        if match.lastgroup in ("token", "text", "tag")
-    ]
+    """Splits into tokens, without comments and directives; literals keep quotes.
+
+    What stands after `#if 0`, or in the `#else` of `#if 1`, is left out.
+    """
+    tokens = []
+    branches: list[str] = []  # of the conditionals around: dead, live, over or maybe
+    for match in _TOKEN.finditer(source):
+        if match.lastgroup == "directive":
+            _follow(match[0], branches)
+        elif match.lastgroup != "skip" and {"dead", "over"}.isdisjoint(branches):
+            tokens.append(match[0])
+    return tokens
+
+
+def _follow(directive: str, branches: list[str]) -> None:
+    found = _CONDITIONAL.match(strip_comments(directive))
+    if found is None:
+        return
+    word, condition = found[1], found[2].strip()
+    if word.startswith("if"):
+        decided = {"0": "dead", "false": "dead", "1": "live", "true": "live"}
+        branches.append(decided.get(condition, "maybe") if word == "if" else "maybe")
+    elif branches and word == "endif":
+        branches.pop()
+    elif branches:
+        after = {"dead": "maybe", "live": "over", "over": "over", "maybe": "maybe"}
+        branches[-1] = after[branches[-1]]
 
 
 def strip_comments(source: str) -> str:
@@ -108,8 +120,9 @@ def strip_comments(source: str) -> str:
 class _Scanner:
     """Walks the declarations at namespace scope; function bodies are stepped over."""
 
-    def __init__(self, tokens: list[str]) -> None:
+    def __init__(self, tokens: list[str], macros: Collection[str] = ()) -> None:
         self._tokens = tokens
+        self._macros = macros
         self._at = 0
         self._scopes: list[tuple[str | None, bool]] = []  # (namespace, extern "C")
 
@@ -147,8 +160,10 @@ class _Scanner:
 
     def _kernel(self, template: bool, c_linkage: bool) -> KernelDeclaration | None:
         name: list[str] = []
+        specialises = False
         while (token := self._next()) not in (None, ";", "{", "}"):
-            if token in _ATTRIBUTES and self._peek() == "(":
+            attribute = token in ATTRIBUTES or token in self._macros
+            if attribute and self._peek() == "(":
                 self._at += 1
                 self._skip_balanced("(")
             elif token == "[":
@@ -158,12 +173,14 @@ class _Scanner:
                 scopes = [scope for scope, _ in self._scopes if scope]
                 return KernelDeclaration(
                     "::".join([*scopes, *name]),
-                    _parameter_names(arguments),
+                    _parameter_names(arguments, self._macros),
                     template,
                     c_linkage or any(c for _, c in self._scopes),
+                    specialises,
                 )
-            elif token == "<":  # a specialisation, of a template found elsewhere
-                return None
+            elif token == "<" and name:
+                self._skip_balanced("<")
+                specialises = True
             elif token != "::":
                 joined = self._at >= 2 and self._tokens[self._at - 2] == "::"
                 name = [*name, token] if joined and name else [token]
@@ -194,7 +211,7 @@ class _Scanner:
 
     def _skip_balanced(self, opening: str) -> list[str]:
         """Steps past the partner of `opening`; returns what is between."""
-        start, depth, closing = self._at, 1, _OPEN[opening]
+        start, depth, closing = self._at, 1, OPEN[opening]
         nested = 0  # `(` inside `<`: a `>` there compares
         while (token := self._next()) is not None:
             if opening == "<" and token in "()":
@@ -208,58 +225,21 @@ class _Scanner:
         return self._tokens[start:]
 
 
-def _parameter_names(tokens: Sequence[str]) -> Names:
+def _parameter_names(tokens: Sequence[str], macros: Collection[str]) -> Names:
     parameters = split_parameters(tokens)
     if parameters in ([], [["void"]]):
         return ()
-    return tuple(parameter_name(parameter) for parameter in parameters)
-
-
-def split_parameters(tokens: Sequence[str]) -> list[list[str]]:
-    """Splits at the commas that no bracket encloses."""
-    parts: list[list[str]] = [[]]
-    depth = 0
-    for token in tokens:
-        if token in _OPEN:
-            depth += 1
-        elif token in _OPEN.values():
-            depth -= 1
-        if token == "," and depth == 0:
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return parts if parts != [[]] else []
-
-
-def parameter_name(tokens: Sequence[str]) -> str | None:
-    words = list(itertools.takewhile(lambda token: token != "=", tokens))
-    for index in range(len(words) - 2):  # `float (*rows)[4]`, `int (&f)(int)`
-        if words[index] == "(" and words[index + 1] in ("*", "&"):
-            inside = itertools.takewhile(lambda w: w != ")", words[index + 2 :])
-            return next((w for w in inside if _is_name(w)), None)
-    words = drop_extents(words)
-    if not words or not _is_name(words[-1]) or (words[-2:-1] == ["::"]):
-        return None
-    typed = any(w in "*&>" or w in _TYPE_WORDS or _is_name(w) for w in words[:-1])
-    return words[-1] if typed else None
-
-
-def drop_extents(words: list[str]) -> list[str]:
-    """Returns an array declarator without its `[4]`."""
-    while words and words[-1] == "]" and "[" in words:
-        words = words[: len(words) - 1 - words[::-1].index("[")]
-    return words
-
-
-def _is_name(word: str) -> bool:
-    return word.isidentifier() and word not in _QUALIFIERS | _TYPE_WORDS
+    return tuple(parameter_name(parameter, macros) for parameter in parameters)
 
 
 def _merge(first: KernelDeclaration, second: KernelDeclaration) -> KernelDeclaration:
-    """Joins two declarations; a parameter with two names, of overloads, has none."""
+    """Joins two declarations; a parameter with two names has none."""
     names = tuple(
         (a or b) if None in (a, b) or a == b else None
         for a, b in zip(first.parameters, second.parameters, strict=True)
     )
     c_linkage = first.c_linkage or second.c_linkage
-    return dataclasses.replace(first, parameters=names, c_linkage=c_linkage)
+    template = first.template or second.template
+    return dataclasses.replace(
+        first, parameters=names, template=template, c_linkage=c_linkage
+    )

@@ -5,14 +5,9 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from ._declarations import (
-    drop_extents,
-    find_kernels,
-    parameter_name,
-    split_parameters,
-    tokenize,
-)
+from ._declarations import find_kernels, tokenize
 from ._errors import SignatureError
+from ._parameters import drop_extents, parameter_name, split_parameters
 
 _ALIASES = {
     **{f"int{bits}_t": name for bits, name in ((16, "short"), (32, "int"))},
@@ -65,6 +60,17 @@ def parse_signature(text: str) -> Declared:
         parameters = []
     types = tuple(_spell(text, tokens) for tokens in parameters)
     return Declared(kernels[0].name, types, kernels[0].parameters)
+
+
+def canonical_type(text: str) -> str:
+    """Returns a parameter's type, with or without a name, as a demangler writes it.
+
+    What is no type that a user could declare stays as it is, without spaces.
+    """
+    try:
+        return _spell(text, tokenize(text))
+    except SignatureError:
+        return "".join(text.split())
 
 
 def _spell(text: str, tokens: list[str]) -> str:

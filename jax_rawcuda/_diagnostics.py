@@ -84,6 +84,11 @@ _HINTS = (
         "Device code has cuda::std::, from <cuda/std/...>, in place of std::.",
     ),
     (
+        r"(?s)--define-macro=.*\b__nv_nvrtc_builtin_header\.h\(\d+\): error",
+        "A name in NvrtcOptions.defines is one that CUDA's own headers use. Choose "
+        "another, or write the #define at the top of the source.",
+    ),
+    (
         r"uses too much shared data",
         "Static shared memory ends at 48 KB. Declare `extern __shared__` memory and "
         "set shared_mem_bytes.",
@@ -120,7 +125,8 @@ def failure(
     """Writes the message of a CompileError: what failed, the whole log, advice."""
     options = " ".join(flags) or "none"
     head = f"{subject} failed to compile for {arch} ({compiler}, options: {options})."
-    return with_hints(f"{head}\n{log}", log)
+    message = f"{head}\n{log}"
+    return with_hints(message, message)
 
 
 def with_hints(message: str, log: str) -> str:

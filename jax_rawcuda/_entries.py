@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ._declared import canonical_type
 from ._demangle import demangle
 from ._image import Entry
 from ._nvrtc import NvrtcResult
 from ._program import kernel_entries
-from ._signature import split_function_type, split_symbol
+from ._signature import c_spelling, split_function_type, split_symbol
 
 
 class Kernel(NamedTuple):
@@ -45,10 +46,25 @@ def typed(entry: Entry, types: Mapping[str, tuple[str, ...]]) -> Kernel:
 
 
 def matching(kernels: Sequence[Kernel], name: str) -> list[Kernel]:
-    """Returns those that `name`, or `name(types)`, may mean."""
+    """Returns those that `name`, or `name(types)`, may mean.
+
+    A type may be spelled as people do, `const float*`, or as compilers do.
+    """
+    wanted = _overload(split_symbol(name))
     return [
         kernel
         for kernel in kernels
         if name in (kernel.name, kernel.entry.symbol)
-        or name == f"{kernel.name}({', '.join(kernel.types or ())})"
+        or (wanted and wanted == _overload((kernel.name, kernel.types or ())))
     ]
+
+
+def spelled(kernel: Kernel) -> str:
+    """Returns `name(types)`, the types as people spell them."""
+    return f"{kernel.name}({', '.join(map(c_spelling, kernel.types or ()))})"
+
+
+def _overload(
+    named: tuple[str, tuple[str, ...]] | None,
+) -> tuple[str, tuple[str, ...]] | None:
+    return named and (named[0], tuple(map(canonical_type, named[1])))

@@ -17,7 +17,7 @@ from ._globals import GlobalVariable, Values
 from ._image_code import CubinCode, PtxCode
 from ._nvrtc import NvrtcOptions
 from ._program import Program
-from ._source import Location, check_text, find_caller, read_source
+from ._source import Location, check_text, find_caller, read_file, read_source
 from ._target import Target as Target
 from ._target import default_target as default_target
 
@@ -125,7 +125,8 @@ def source_module(
     if not isinstance(options, NvrtcOptions):
         raise ValidationError(f"options={options!r}: NvrtcOptions(...) is needed.")
     if isinstance(source, str):
-        text, location, directory = source, None, None
+        # The mark of UTF-8, which some editors write, is no part of the text.
+        text, location, directory = source.removeprefix("\ufeff"), None, None
     elif isinstance(source, os.PathLike):
         path = Path(source).absolute()
         name = name or path.name
@@ -215,7 +216,7 @@ def load_cubin(
       ValidationError: It is not a cubin, or has no such kernel.
       SignatureError: `signature` cannot be read.
     """
-    data = Path(cubin).read_bytes() if isinstance(cubin, os.PathLike) else bytes(cubin)
+    data = read_file(Path(cubin)) if isinstance(cubin, os.PathLike) else bytes(cubin)
     code = CubinCode(data, _declared(signature))
     return Module(code, _image_digest("cubin", data, signature))
 

@@ -37,6 +37,7 @@ class Program:
       location: Where the text stands in the user's file, when that is known.
       include_dir: The directory of the file that the text came from.
       kernels: The `__global__` functions that the text spells out.
+      declared: Those of the user's headers as well.
       includes: The headers as they are when the program is made. It compiles no others.
       lines_matter: Whether the compiled code holds line numbers or file names.
     """
@@ -47,14 +48,17 @@ class Program:
     location: Location | None = None
     include_dir: str | None = None
     kernels: tuple[KernelDeclaration, ...] = dataclasses.field(init=False, repr=False)
+    declared: tuple[KernelDeclaration, ...] = dataclasses.field(init=False, repr=False)
     includes: Includes = dataclasses.field(init=False, repr=False)
     lines_matter: bool = dataclasses.field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         found = self._find_includes()
         lines = any(map(_LINES.search, (*found.texts, *self.options.macros.values())))
+        declaring = [text for text in found.texts[1:] if "__global__" in text]
         values: dict[str, object] = {
-            "kernels": find_kernels(self.source),
+            "kernels": find_kernels(self.source, macros=found.macros),
+            "declared": find_kernels(self.source, *declaring, macros=found.macros),
             "includes": dataclasses.replace(found, texts=()),  # they may be large
             "lines_matter": lines or self.options.line_info or self.options.debug,
         }
@@ -82,17 +86,22 @@ class Program:
     def declaration(
         self, name: str, parameters: int | None = None
     ) -> KernelDeclaration | None:
-        """Returns what the text says of a kernel, by name or name expression.
+        """Returns what the texts say of a kernel, by name or name expression.
 
         Args:
           name: Such as `ns::scale<float>`, or `scale(float*)` for an overload.
           parameters: Their number, to choose between overloads.
         """
         base = re.split(r"[<(]", name)[0]
-        for kernel in self.kernels:
-            if kernel.name == base and parameters in (None, len(kernel.parameters)):
-                return kernel
-        return None
+        fitting = [
+            kernel
+            for kernel in self.declared
+            if parameters in (None, len(kernel.parameters))
+        ]
+        named = [kernel for kernel in fitting if kernel.name == base]
+        # The symbol of an `extern "C"` kernel has no namespace.
+        named += [k for k in fitting if k.c_linkage and k.name.endswith(f"::{base}")]
+        return named[0] if named else None
 
     def content_key(self, *extra: str) -> str:
         """Returns a digest of all that the compiled code depends on, and of `extra`.

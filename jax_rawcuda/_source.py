@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import dataclasses
 import linecache
 import os
@@ -12,6 +13,7 @@ from types import FrameType
 
 from ._errors import ValidationError
 
+_FILE_NAME = re.compile(r"\s*[^\s;(){}#\"]+\.[A-Za-z]\w{0,4}\s*")
 _MAX_FILES = 8  # of the call stack; the text is rarely further away than two
 
 
@@ -35,6 +37,11 @@ def check_text(source: str, program_name: str) -> None:
             f"{program_name}: the source is empty. Give CUDA C++ with a "
             "__global__ function."
         )
+    if _FILE_NAME.fullmatch(source):
+        raise ValidationError(
+            f"{program_name}: {source!r} is the name of a file, not its text. "
+            f"Give pathlib.Path({source!r})."
+        )
     try:
         source.encode()
     except UnicodeEncodeError as error:
@@ -45,8 +52,12 @@ def check_text(source: str, program_name: str) -> None:
 
 
 def read_source(path: Path) -> str:
-    """Returns a source file's text."""
-    data = path.read_bytes()
+    """Returns a source file's text, without a byte order mark.
+
+    Raises:
+      ValidationError: There is no such file, or it is not UTF-8.
+    """
+    data = read_file(path).removeprefix(codecs.BOM_UTF8)
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -54,6 +65,17 @@ def read_source(path: Path) -> str:
         raise ValidationError(
             f"{path}:{line}: byte 0x{data[error.start]:02x} is not valid UTF-8. "
             "Save the file as UTF-8."
+        ) from None
+
+
+def read_file(path: Path) -> bytes:
+    """Returns a file's bytes; a ValidationError when it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise ValidationError(
+            f"{path}: the file cannot be read, {reason}. Give the path of a file."
         ) from None
 
 

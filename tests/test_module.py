@@ -111,11 +111,16 @@ def test_a_template_instance_compiles_once():
 def test_a_kernel_under_an_if_is_no_obstacle():
     module = rc.compile_nvrtc(
         'extern "C" __global__ void here(int* x) {}\n'
-        '#if 0\nextern "C" __global__ void gone(int* x) {}\n#endif\n'
+        '#ifdef OLD\nextern "C" __global__ void gone(int* x) {}\n#endif\n'
+        '#if 0\nextern "C" __global__ void never(int* x) {}\n#endif\n'
     )
     assert str(module.function("here").signature) == "void here(int* x)"
     with pytest.raises(ValidationError, match="no kernel fits 'gone'"):
         _ = module.function("gone").signature
+    with pytest.raises(
+        ValidationError, match=r"no kernel 'never'\. Kernels in the source"
+    ):
+        module.function("never")
 
 
 # Names.
