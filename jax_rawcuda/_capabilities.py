@@ -158,7 +158,7 @@ def _cpu(name: str) -> Capabilities:
         l2_bytes=None,
         memory_bytes=_host_memory(),
         cooperative_launch=True,
-        cluster_launch=False,
+        cluster_launch=True,
         tma=False,
         driver_version=None,
     )

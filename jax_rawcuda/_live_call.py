@@ -107,7 +107,7 @@ def _take(
     source: Any,
 ) -> Ref:
     shape, dtype = tuple(source.shape), np.dtype(source.dtype)
-    buffer = session.take(
+    buffer = session._list(
         BufferKind.OPERAND if kind is TensorRef else BufferKind.RESULT,
         name,
         shape,
@@ -115,5 +115,6 @@ def _take(
         address_of(source),
         source,
         written=kind is not Output,
+        array=source,
     )
     return kind(buffer, shape, dtype)

@@ -40,8 +40,7 @@ class View:
       dtype: Of the elements.
       writable: Whether it may be written to.
       ordinal: Of the CUDA device, None for host memory.
-      owner: Of the memory; has DLPack when it is an array.
-      whole: Whether the span is all of the owner's.
+      array: XLA's buffer, if the span is all of one.
     """
 
     name: str
@@ -50,8 +49,7 @@ class View:
     dtype: np.dtype
     writable: bool
     ordinal: int | None
-    owner: Any
-    whole: bool
+    array: Any
 
     def numpy(self) -> np.ndarray:
         """The same memory as a NumPy array; host memory only."""
@@ -80,8 +78,8 @@ class View:
 
     def dlpack(self, **options: Any) -> Any:
         """A DLPack capsule: of whole arrays, or of host memory."""
-        if self.whole and hasattr(self.owner, "__dlpack__"):
-            return self.owner.__dlpack__(**options)
+        if self.array is not None:
+            return self.array.__dlpack__(**options)
         if self.ordinal is None:
             return self.numpy().__dlpack__(**options)
         raise UnsupportedError(
@@ -115,11 +113,13 @@ class LiveBuffer(Buffer):
       address: Of its first byte.
       ordinal: Of the CUDA device, None for host memory.
       owner: Of the memory, kept alive.
+      array: XLA's buffer, if it is one.
     """
 
     address: int = 0
     ordinal: int | None = None
     owner: Any = None
+    array: Any = None
 
     def view(self, ref: Ref) -> View:
         """Where `ref` is in memory. What may write there counts as having written."""
@@ -132,8 +132,7 @@ class LiveBuffer(Buffer):
             ref.dtype,
             ref.writable,
             self.ordinal,
-            self.owner,
-            is_whole(ref),
+            self.array if is_whole(ref) else None,
         )
 
 

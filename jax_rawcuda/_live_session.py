@@ -38,7 +38,7 @@ class LiveSession(Session):
 
     _maker = "live_op"
     _thread_rule = "runs the op. Use it from that thread."
-    device: LiveDevice
+    _device: LiveDevice
 
     def __repr__(self) -> str:
         state = "open" if self._open else "closed"
@@ -48,7 +48,7 @@ class LiveSession(Session):
     def platform(self) -> str:
         """Where it runs: `cpu` or `cuda`."""
         self._check_open()
-        return self.device.platform
+        return self._device.platform
 
     def stream(self) -> LiveStreamRef:
         """XLA's stream, on which all work of the op belongs."""
@@ -76,7 +76,7 @@ class LiveSession(Session):
             data = np.ascontiguousarray(check_operand(owner, array)[0])
             data = data.reshape(np.shape(array))
             buffer = self._allocate(BufferKind.WORKSPACE, name, data.shape, data.dtype)
-            self.device.upload(buffer.address, data)
+            self._device.upload(buffer.address, data)
             buffer.written = True
         else:
             raise SessionError(
@@ -112,13 +112,13 @@ class LiveSession(Session):
     def download_tensor(self, ref: Ref) -> np.ndarray:
         """Waits for the stream; returns a copy in host memory."""
         address = self._read(ref, "download_tensor")
-        return self.device.download(address, ref.shape, ref.dtype)
+        return self._device.download(address, ref.shape, ref.dtype)
 
     def retain_tensor(self, ref: Ref) -> RetainedTensor:
         """Copies an array, in the stream's order, to memory that outlives the op."""
         address = self._read(ref, "retain_tensor")
-        copy, owner = self.device.retain(address, ref.byte_len)
-        return RetainedTensor(copy, owner, ref.shape, ref.dtype, self.device.ordinal)
+        copy, owner = self._device.retain(address, ref.byte_len)
+        return RetainedTensor(copy, owner, ref.shape, ref.dtype, self._device.ordinal)
 
     def resource(self, key: Hashable, init: Callable[[], Any]) -> Any:
         """Returns what is kept under a key on this device, or makes it.
@@ -143,7 +143,7 @@ class LiveSession(Session):
 
     # Inner parts
 
-    def take(
+    def _list(
         self,
         kind: BufferKind,
         name: str,
@@ -152,8 +152,20 @@ class LiveSession(Session):
         address: int,
         owner: Any,
         written: bool,
+        array: Any = None,
     ) -> LiveBuffer:
-        """Lists memory as a buffer of the session, which keeps its owner alive."""
+        """Lists memory as a buffer of the session, which keeps its owner alive.
+
+        Args:
+          kind: In which list.
+          name: For messages.
+          shape: Of the whole memory.
+          dtype: Of its elements.
+          address: Where it is.
+          owner: Of the memory.
+          written: Whether its contents are defined.
+          array: XLA's buffer, if it is one.
+        """
         operand = kind is BufferKind.OPERAND
         index = len(self.operands) if operand else len(self.buffers)
         buffer = LiveBuffer(
@@ -165,8 +177,9 @@ class LiveSession(Session):
             dtype,
             written,
             address=address,
-            ordinal=self.device.ordinal,
+            ordinal=self._device.ordinal,
             owner=owner,
+            array=array,
         )
         if operand:
             self.operands.append((buffer, owner))
@@ -176,10 +189,10 @@ class LiveSession(Session):
 
     @property
     def _place(self) -> str:
-        return f"{self.device.platform}:{self.device.ordinal or 0}"
+        return f"{self._device.platform}:{self._device.ordinal or 0}"
 
     def _emit(self, command: Command) -> None:
-        run_command(self.op_name, command, self.device, self._locate)
+        run_command(self.op_name, command, self._device, self._locate)
 
     def _locate(self, ref: BufferRef) -> tuple[int, int]:
         operand = ref.space is Space.OPERAND
@@ -195,17 +208,19 @@ class LiveSession(Session):
         written: bool = False,
     ) -> LiveBuffer:
         nbytes = ArrayType(shape, dtype).nbytes
-        address, owner = self.device.allocate(nbytes)
-        return self.take(kind, name, shape, dtype, address, owner, written)
+        address, owner = self._device.allocate(nbytes)
+        return self._list(kind, name, shape, dtype, address, owner, written)
 
     def _adopt(self, tensor: RetainedTensor, kind: BufferKind, name: str) -> LiveBuffer:
-        if tensor.ordinal != self.device.ordinal:
+        if tensor.ordinal != self._device.ordinal:
             raise SessionError(
                 f"{self.op_name}: {tensor!r} is on another device than the session, "
                 f"{self._place}. Retain it there."
             )
-        address, shape, dtype = tensor.unsafe_raw_ptr(), tensor.shape, tensor.dtype
-        return self.take(kind, name, shape, dtype, address, tensor, written=True)
+        address, owner = tensor.memory()
+        return self._list(
+            kind, name, tensor.shape, tensor.dtype, address, owner, written=True
+        )
 
     def _full(self, ref: Output, value: Any) -> np.ndarray:
         return np.full(ref.shape, value, ref.dtype)
@@ -233,12 +248,12 @@ class LiveStreamRef(StreamRef):
         """
         session = self._scope
         session._check_open()
-        if not isinstance(session, LiveSession) or session.device.platform == "cpu":
+        if not isinstance(session, LiveSession) or session._device.platform == "cpu":
             raise UnsupportedError(
                 f"{session.op_name}: the CPU has no stream; what a live op starts "
                 'there has ended when it returns. Ask s.platform == "cuda" first.'
             )
-        return session.device.stream
+        return session._device.stream
 
     def __cuda_stream__(self) -> tuple[int, int]:
         """The protocol of cuda.core and others: version and handle."""
@@ -249,5 +264,5 @@ def open_live_session(op_name: str, device: LiveDevice) -> LiveSession:
     """Starts a session in this thread, on a device that has been entered."""
     session = object.__new__(LiveSession)
     session._enter(op_name)
-    session.device = device
+    session._device = device
     return session

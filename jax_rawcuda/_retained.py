@@ -65,18 +65,22 @@ class RetainedTensor:
         """Lets go of the memory; later use is an error."""
         self._owner = None
 
-    def _view(self) -> View:
+    def memory(self) -> tuple[int, Any]:
+        """Returns the address, and the owner that keeps it valid."""
         if self._owner is None:
             raise SessionError("RetainedTensor: used after close(). Retain it again.")
+        return self._address, self._owner
+
+    def _view(self) -> View:
+        address, _ = self.memory()
         return View(
             "RetainedTensor",
-            self._address,
+            address,
             self.shape,
             self.dtype,
             writable=True,
             ordinal=self.ordinal,
-            owner=None,
-            whole=True,
+            array=None,
         )
 
     @property

@@ -18,6 +18,11 @@ extern "C" __global__ void mark(int* out) {
   __syncthreads();
   if (blockIdx.x == gridDim.x - 1) out[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
 }
+extern "C" __global__ void rank(int* out) {
+  unsigned rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  out[blockIdx.x] = rank;
+}
 """)
 
 
@@ -51,6 +56,17 @@ def test_limits_are_those_of_launches(device):
         largest_launch(0, threads + 1)
 
 
+def test_clusters_run_where_they_should(device):
+    @rc.op
+    def f(s):
+        out = s.alloc_output(4, np.int32)
+        s.launch(MODULE.function("rank"), rc.LaunchConfig(4, 32, cluster=2), out)
+        return out
+
+    assert rc.capabilities(device).cluster_launch
+    np.testing.assert_array_equal(f(), [0, 1, 0, 1])
+
+
 def test_values_are_plausible(device):
     can = rc.capabilities()
     assert can == rc.capabilities(device)
@@ -68,7 +84,7 @@ def test_the_cpu_has_the_limits_of_its_emulation():
     can = rc.capabilities(jax.devices("cpu")[0])
     assert can.compute_capability == (9, 0)
     assert can.cooperative_launch
-    assert (can.cluster_launch, can.tma, can.driver_version) == (False, False, None)
+    assert (can.tma, can.driver_version) == (False, None)
     assert can.memory_bytes is None or can.memory_bytes > 1 << 28
 
 

@@ -112,7 +112,7 @@ def test_private_jax_stays_in_one_file():
 
 
 HOMES = {
-    "nanobind/": ["bindings.cc"],
+    "nanobind/": ["bindings.cc", "python_hooks.h", "python_hooks.cc"],
     "xla/": ["handler.cc"],
     "cuda.h": ["driver.h"],
     "Python.h": ["bindings.cc"],

@@ -73,7 +73,10 @@ def test_numpy_shares_the_memory_on_the_cpu():
         assert np.asarray(x[10:]).ctypes.data == x[10:].unsafe_raw_ptr()
         assert not hasattr(x, "__cuda_array_interface__")
         assert x.__dlpack_device__() == (1, 0)
-        np.testing.assert_array_equal(np.from_dlpack(x), X)
+        work = s.upload(X)
+        for ref, array in ((x, X), (work, X), (work[3:9], X[3:9]), (s.tensor(X), X)):
+            np.testing.assert_array_equal(np.from_dlpack(ref), array)
+            np.testing.assert_array_equal(np.asarray(ref), array)
         np.asarray(out)[...] = np.from_dlpack(x)
         np.asarray(out[5:7])[...] = 0
 
@@ -95,10 +98,7 @@ FAULTS = {
         lambda s, x, _: s.fill_bytes(x, 0),
         "f: fill_bytes: TensorRef(x: float32[100]) is read only",
     ),
-    "in place": (
-        lambda s, x, _: s.tensor_mut(x),
-        "read only while the op runs. Name the argument in in_out=",
-    ),
+    "in place": (lambda s, x, _: s.tensor_mut(x), "Name the argument in in_out="),
     "not read": (
         lambda s, _, out: s.download_tensor(out),
         "f: download_tensor: nothing has written 'out' yet",
@@ -124,14 +124,24 @@ def on_cpu(name, config):
     return lambda s, _, out: s.launch(MODULE.function(name), config, out)
 
 
+ODD = rc.load_ptx(
+    """
+.version 8.0
+.target sm_90a
+.address_size 64
+.visible .entry odd(.param .u64 out) { wgmma.fence.sync.aligned; ret; }
+""",
+    signature="odd(float* out)",
+)
+
 RUN_TIME_FAULTS = {
     "limit": (
         on_cpu("static_shared", rc.LaunchConfig(1, 64, 232_448)),
         "ValidationError: static_shared: 236544 bytes of shared memory per block",
     ),
-    "cluster": (
-        on_cpu("static_shared", rc.LaunchConfig(2, 64, cluster=2)),
-        "UnsupportedError: static_shared: clusters of 2 blocks do not run on the CPU",
+    "instruction": (
+        lambda s, _, out: s.launch(ODD.function("odd"), rc.LaunchConfig(1, 1), out),
+        "UnsupportedError: ",
     ),
     "trap": (on_cpu("stop", rc.LaunchConfig(1, 1)), "BackendError: stop: "),
 }
