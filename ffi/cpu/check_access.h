@@ -16,6 +16,7 @@ enum AccessFlags : uint32_t {
   kAcquires = 8,  // what others have handed on through this address
   kReleases = 16,
   kSharedSpace = 32,  // the instruction names shared memory
+  kAsync = 64,        // done by the hardware later: an mbarrier orders it
 };
 inline constexpr uint32_t kAlignmentShift = 8;  // log2 of the alignment is above
 

@@ -107,7 +107,7 @@ void BlockChecks::FindRaces(const Access& access, const Place& place) {
   const uint32_t since = place.span->per_block ? clock_.begin() : launch_.began();
   Mark mine{};
   mine.time = launch_.now();
-  mine.block = static_cast<uint32_t>(block_);
+  mine.block = access.has(kAsync) ? kNoBlock : static_cast<uint32_t>(block_);
   mine.thread = access.thread & 1023;
   mine.atomic = access.has(kAtomic);
   mine.site = access.site & ((1u << 21) - 1);
@@ -132,6 +132,22 @@ void BlockChecks::FindRaces(const Access& access, const Place& place) {
   } else {
     launch_.ReportRace(access, place, other, block_);
   }
+}
+
+void BlockChecks::Deliver(uint64_t address, uint64_t bytes) {
+  Place place = FindInCluster(address);
+  const auto shared = reinterpret_cast<uint64_t>(context_.shared);
+  if (place.span == nullptr) place = FindShared(static_cast<int64_t>(address - shared));
+  if (place.span == nullptr) return;
+  const auto offset = static_cast<uint64_t>(place.offset);
+  Shadow& shadow = *place.span->shadow;
+  if (place.offset < 0 || offset + bytes > place.span->size) return;
+  if (!shadow.Prepare(offset, bytes)) return;
+  Mark nobody{};
+  nobody.time = launch_.now();
+  nobody.block = kNoBlock;
+  Cell* const end = shadow.end(offset, bytes);
+  for (Cell* cell = shadow.begin(offset); cell != end; ++cell) cell->write = nobody;
 }
 
 // Values that go through an atomic variable carry others' writes along, if a fence or

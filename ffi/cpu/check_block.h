@@ -20,6 +20,9 @@ class BlockChecks {
   // Whether the access may happen; if not, the launch has failed.
   bool Allow(const Access& access);
 
+  // Notes what the hardware has copied to shared memory of a block of the cluster.
+  void Deliver(uint64_t address, uint64_t bytes);
+
   // What the scheduler lets pass.
   void SyncBlock() { clock_.SyncBlock(launch_.Tick()); }
   void SyncCluster() { clock_.SyncCluster(launch_.Tick()); }

@@ -32,7 +32,7 @@ class BlockClock {
   // Whether an access of this launch is ordered before one that `thread` makes now.
   bool Ordered(const Mark& mark, uint32_t block, uint32_t thread) const {
     if (mark.time < acquired_[thread]) return true;
-    if (mark.block != block) return false;
+    if (mark.block != block) return mark.block == kNoBlock;
     if (mark.thread == thread || mark.time < barrier_) return true;
     const uint32_t warp = mark.thread / kWarpSize;
     return mark.time < (warp == thread / kWarpSize

@@ -17,6 +17,9 @@ struct Mark {
   uint32_t site : 21;
 };
 
+// The block of marks that no thread has made.
+inline constexpr uint32_t kNoBlock = ~0u;
+
 // The last write of a few bytes, and the last reads by two different threads.
 struct Cell {
   Mark write, read, earlier_read;

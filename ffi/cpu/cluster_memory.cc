@@ -68,6 +68,9 @@ void jrc_multicast(Context* context, uint8_t* to, const uint8_t* from, uint32_t 
     if ((mask >> rank & 1) == 0) continue;
     const ptrdiff_t step = SharedOf(*context, rank) - context->shared;
     std::memcpy(to + step, from, size);
+    if (BlockChecks* const checks = context->block->checks()) {
+      checks->Deliver(reinterpret_cast<uint64_t>(to + step), size);
+    }
     CompleteBytes(reinterpret_cast<uint64_t*>(barrier + step), size);
   }
 }

@@ -37,6 +37,7 @@ class Action(enum.IntFlag):
     ACQUIRE = 8
     RELEASE = 16
     SHARED = 32
+    ASYNC = 64  # its mbarrier orders it, not the thread
 
 
 # Volatile accesses are how older code hands values from thread to thread.

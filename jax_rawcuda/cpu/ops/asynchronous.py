@@ -79,7 +79,7 @@ def _bulk(em: Emitter, inst: Instruction) -> None:
     count = em.get(size, "i32")
     to, from_ = _place(em, target, spaces[0]), _place(em, source, spaces[1])
     nbytes = em.convert(count, "i32", "i64")
-    em.guard(inst, to, nbytes, Action.WRITE, _BULK_ALIGNMENT)
+    em.guard(inst, to, nbytes, Action.WRITE | Action.ASYNC, _BULK_ALIGNMENT)
     em.guard(inst, from_, nbytes, Action.READ, _BULK_ALIGNMENT)
     if inst.has("multicast::cluster"):
         place, mask = inst.operands[3:5]

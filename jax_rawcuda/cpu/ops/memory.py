@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._types import LLVM_TYPES, WIDTHS, is_signed, memory_type
-from ..checks import Action, fence, ordering
+from ..checks import MBARRIER, Action, fence, ordering
 from ..emitter import Emitter
 from ..operands import SIZES, Instruction, Operand, Sink, Vector
 from ._common import Handler, require
@@ -154,12 +154,12 @@ def _store_async(em: Emitter, inst: Instruction) -> None:
     target, source, barrier = inst.operands
     items = _items(source)
     pointer = em.address(target, space)
+    em.guard(inst, pointer, size * len(items), Action.WRITE | Action.ASYNC)
     for index, item in enumerate(items):
         em.store(kind, em.get(item, kind), em.offset(pointer, index * size), size)
-    arguments = (
-        ("ptr", em.address(barrier, space).value),
-        ("i32", str(size * len(items))),
-    )
+    counter = em.address(barrier, space)
+    em.guard(inst, counter, 8, MBARRIER)
+    arguments = ("ptr", counter.value), ("i32", str(size * len(items)))
     em.intrinsic("jrc_mbar_complete_tx", "void", *arguments)
 
 
