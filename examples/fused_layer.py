@@ -56,12 +56,10 @@ def layer(s: rc.Session, x, norm, gate, up, *, eps=1e-6):
 
 
 def reference(x, norm, gate, up, eps=1e-6):
-    """The same layer in jax.numpy, rounding where the kernels do."""
+    """The same layer in jax.numpy, in f32 until its end."""
     wide = x.astype(jnp.float32)
-    scale = jax.lax.rsqrt((wide**2).mean(-1, keepdims=True) + eps)
-    h = (wide * scale * norm).astype(x.dtype).astype(jnp.float32)
-    y = (jax.nn.silu(gate * h) * up * h).astype(x.dtype)
-    return (wide + y.astype(jnp.float32)).astype(x.dtype)
+    h = wide * jax.lax.rsqrt((wide**2).mean(-1, keepdims=True) + eps) * norm
+    return (wide + jax.nn.silu(gate * h) * up * h).astype(x.dtype)
 
 
 def network(one_layer, x, weights):
@@ -72,9 +70,10 @@ def network(one_layer, x, weights):
 if __name__ == "__main__":
     rng = np.random.default_rng(0)
     run = jax.jit(network, static_argnums=0)
-    for dtype, tolerance in ((jnp.float32, 1e-5), (jnp.bfloat16, 2e-2)):
+    for dtype, tolerance in (("float32", 1e-6), ("bfloat16", 1e-2)):
         x = jnp.asarray(rng.normal(size=(64, 1000)), dtype)
         weights = [jnp.asarray(rng.normal(size=(6, 1000)) / 2, dtype) for _ in range(3)]
-        both = (run(f, x, weights).astype(jnp.float32) for f in (layer, reference))
-        np.testing.assert_allclose(*both, rtol=tolerance, atol=tolerance)
-        print("fused layers agree in", np.dtype(dtype).name)
+        result, expected = (np.float32(run(f, x, weights)) for f in (layer, reference))
+        error = np.linalg.norm(result - expected) / np.linalg.norm(expected)
+        assert error < tolerance
+        print(f"fused layers in {dtype}: relative error {error:.1e}")
