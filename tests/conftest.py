@@ -54,6 +54,22 @@ def rng():
     return np.random.default_rng(20111112)
 
 
+@pytest.fixture
+def x64():
+    with jax.enable_x64(True):
+        yield
+
+
 # The same examples on every run: a check of a commit must not depend on luck.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture
+def no_xla(monkeypatch):
+    """Fails when a primitive is bound."""
+
+    def reached(*_args, **_params):
+        raise AssertionError("the primitive was bound")
+
+    monkeypatch.setattr("jax_rawcuda._primitive.bind", reached)
