@@ -76,6 +76,17 @@ _HINTS = (
         "Add #include <cuda_bf16.h>.",
     ),
     (
+        _undefined(
+            r"cuda(?:Texture|Surface)\w+|cudaReadMode\w+|tex[123]D\w*|surf[123]D\w*"
+        )
+        + "|texture is not a template|no template named 'texture'",
+        "There are no textures and surfaces here. Read global memory, with __ldg.",
+    ),
+    (
+        r"device-side kernel launch|kernel launch from __device__ or __global__",
+        "A kernel cannot start kernels here. Launch all of them from an rc.op.",
+    ),
+    (
         r"without execution space annotations",
         'Write __device__ before the function, or set extra=("-default-device",).',
     ),

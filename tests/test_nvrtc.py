@@ -42,6 +42,10 @@ pytestmark = pytest.mark.usefixtures("fresh_cache")
         ("use of undeclared identifier 'INT_MIN'", "#include <climits>"),
         ("unknown type name '__half'", "#include <cuda_fp16.h>"),
         ("unknown type name 'ushort'", "NvrtcOptions.defines"),
+        ("unknown type name 'cudaTextureObject_t'", "Read global memory"),
+        ('identifier "tex2D" is undefined', "Read global memory"),
+        ("error: texture is not a template", "Read global memory"),
+        ("error: device-side kernel launch could not be processed", "an rc.op"),
     ],
 )
 def test_hints(log, advice):

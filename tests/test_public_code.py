@@ -42,6 +42,22 @@ def test_a_tile_whose_parent_is_not_named(x):
     np.testing.assert_allclose(run(source, x), want, rtol=1e-5, atol=1e-5)
 
 
+def test_scales_of_microscaling_blocks():
+    source = r"""
+    #include <cuda_fp8.h>
+    __global__ void scales(const unsigned char* x, float* out) {
+      int i = blockIdx.x * blockDim.x + threadIdx.x;
+      const __nv_bfloat16 e = __nv_cvt_e8m0_to_bf16raw(x[i]);
+      __nv_fp8_e8m0 own;
+      own.__x = x[i];
+      out[i] = (float)e == (float)own || x[i] == 255 ? (float)own : -1.f;
+    }
+    """
+    codes = np.random.default_rng(7).permutation(256).astype(np.uint8)
+    want = np.where(codes == 255, np.nan, np.ldexp(1.0, codes.astype(int) - 127))
+    np.testing.assert_array_equal(run(source, codes), want.astype(np.float32))
+
+
 def test_clang_gives_the_advice_that_nvrtc_gives():
     text = "__global__ void k(float* x) { *x = INFINITY; }"
     program = Program("k.cu", text, rc.NvrtcOptions())

@@ -1,4 +1,4 @@
-// cuda_fp8.h: __nv_fp8_e4m3 and __nv_fp8_e5m2, converted by integer arithmetic.
+// cuda_fp8.h: __nv_fp8_e4m3, _e5m2 and _e8m0, converted by integer arithmetic.
 #pragma once
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
@@ -125,3 +125,23 @@ __JRC_FN __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t v,
 __JRC_FP8(__nv_fp8_e4m3, __NV_E4M3, __nv_fp8x2_e4m3, __nv_fp8x4_e4m3)
 __JRC_FP8(__nv_fp8_e5m2, __NV_E5M2, __nv_fp8x2_e5m2, __nv_fp8x4_e5m2)
 #undef __JRC_FP8
+
+// A power of two and nothing else: the scale of a microscaling block.
+__JRC_FN __nv_bfloat16_raw __nv_cvt_e8m0_to_bf16raw(__nv_fp8_storage_t v) {
+  __nv_bfloat16_raw r;
+  r.x = v == 0xff ? 0x7fff : v ? (unsigned short)(v << 7) : 0x40;  // 2^-127: subnormal
+  return r;
+}
+__JRC_FN __nv_bfloat162_raw __nv_cvt_e8m0x2_to_bf162raw(__nv_fp8x2_storage_t v) {
+  return {__nv_cvt_e8m0_to_bf16raw((__nv_fp8_storage_t)v).x,
+          __nv_cvt_e8m0_to_bf16raw((__nv_fp8_storage_t)(v >> 8)).x};
+}
+struct __nv_fp8_e8m0 {
+  __nv_fp8_storage_t __x;
+  __nv_fp8_e8m0() = default;
+  __JRC_FN explicit operator __nv_bfloat16() const {
+    return __nv_cvt_e8m0_to_bf16raw(__x);
+  }
+  __JRC_FN explicit operator float() const { return (__nv_bfloat16) * this; }
+  __JRC_FN explicit operator double() const { return (float)*this; }
+};
