@@ -68,6 +68,9 @@ Result<Program> DecodeProgram(const ffi::Dictionary& attributes) {
   if (!plan.ok()) return plan.status();
   const auto stored = Attribute<std::string_view>(attributes, "images");
   if (!stored.ok()) return stored.status();
+  const auto digest = Attribute<std::string_view>(attributes, "digest");
+  if (!digest.ok()) return digest.status();
+  RETURN_IF_ERROR(GlobalHooks().verify(plan.value(), stored.value(), digest.value()));
   Result<Plan> decoded = DecodePlan(plan.value(), stored.value().size());
   if (!decoded.ok()) return decoded.status();
   Result<Images> images =

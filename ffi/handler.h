@@ -16,9 +16,14 @@ namespace jax_rawcuda {
 using LoadHostKernelFn = Result<std::shared_ptr<const HostKernel>> (*)(
     const Image& image, const FunctionInfo& function);
 
+// Checks the program's attributes against the SHA-256 that stands beside them.
+using VerifyFn = Status (*)(std::string_view plan, std::string_view images,
+                            std::string_view digest);
+
 struct Hooks {
   InflateFn inflate;
   LoadHostKernelFn load_host_kernel;
+  VerifyFn verify;
 };
 
 // Called once, before XLA can reach a handler.

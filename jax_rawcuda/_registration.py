@@ -41,7 +41,7 @@ def register() -> None:
     with _lock:
         if not _registered:
             _check_version()
-            _ffi.set_hooks(inflate, load_host_kernel)
+            _ffi.set_hooks(inflate, load_host_kernel, verify)
             _register_handlers()
             _registered = True
 
@@ -75,6 +75,25 @@ def xla_ffi_version() -> tuple[int, int]:
     pairs = re.findall(r"#define XLA_FFI_API_(MAJOR|MINOR) (\d+)", text)
     version = {name: int(value) for name, value in pairs}
     return version["MAJOR"], version["MINOR"]
+
+
+def verify(plan: bytes, images: bytes, digest: str) -> None:
+    """Checks that the attributes of a program are those that were written.
+
+    Args:
+      plan: The encoded plan.
+      images: The compressed module images.
+      digest: SHA-256 of both, in hex.
+
+    Raises:
+      ValueError: One of the three is damaged.
+    """
+    found = hashlib.sha256(plan + images).hexdigest()
+    if found != digest:
+        raise ValueError(
+            f"the program is damaged: the SHA-256 of its plan is {found}, not the "
+            f"{digest} that stands beside it. Export or compile it again."
+        )
 
 
 def inflate(stored: bytes, digest: bytes) -> bytes:

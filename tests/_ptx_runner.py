@@ -102,7 +102,9 @@ def launch(
     params = (ctypes.c_uint64 * len(arrays))(*(array.ctypes.data for array in arrays))
     memory = ctypes.create_string_buffer(kernel.shared_bytes + shared + 64)
     context = ctypes.create_string_buffer(_CONTEXT_BYTES)
+    running = ctypes.c_int32(0)
     _write(context, "params", ctypes.addressof(params))
+    _write(context, "stop", ctypes.addressof(running))
     _write(context, "shared", (ctypes.addressof(memory) + 15) & ~15)
     for name, values in {
         "ntid": (threads, 1, 1),

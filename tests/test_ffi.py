@@ -289,6 +289,23 @@ def fails(encoded, results, *operands, match, **attributes):
         jax.jit(lambda *xs: bound(*xs, **encoded.attributes | attributes))(*operands)
 
 
+@pytest.mark.parametrize("attribute", ["plan", "images", "digest"])
+def test_a_damaged_program_is_refused(attribute):
+    encoded = encode(
+        [fill(result(0), 4, 4, 7)], results=[4], images=[(HOST_PTX, b"text")]
+    )
+    value = encoded.attributes[attribute]
+    damaged = value[::-1] if attribute == "digest" else value[:-1] + b"\x80"
+    match = "INVALID_ARGUMENT: ValueError: the program is damaged: the SHA-256"
+    fails(encoded, shape(1), match=match, **{attribute: damaged})
+
+
+def test_a_program_without_a_digest_is_refused():
+    encoded = encode([fill(result(0), 4, 4, 7)], results=[4])
+    match = "attribute 'digest' of the custom call"
+    fails(encoded, shape(1), match=match, digest=np.int64(1))
+
+
 def test_buffers_smaller_than_the_plan_are_refused():
     x = jnp.zeros(2, F32)
     encoded = encode(name="copy", operands=[8], results=[12])
@@ -359,12 +376,13 @@ def test_a_hook_that_raises_becomes_an_error(monkeypatch):
         results=[4], images=[(HOST_PTX, b"wgmma")], functions=[function("k", [])]
     )
     _registration.register()
-    _ffi.set_hooks(_registration.inflate, refuse)
+    _ffi.set_hooks(_registration.inflate, refuse, _registration.verify)
     try:
         match = "UNIMPLEMENTED: NotImplementedError: k: wgmma"
         fails(encoded, shape(1), match=match)
     finally:
-        _ffi.set_hooks(_registration.inflate, _registration.load_host_kernel)
+        hooks = _registration.inflate, _registration.load_host_kernel
+        _ffi.set_hooks(*hooks, _registration.verify)
 
 
 def test_threads_share_one_executable():

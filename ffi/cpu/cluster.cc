@@ -14,6 +14,7 @@ bool Cluster::Prepare(LaunchState& launch) {
   launch_ = &launch;
   const auto count = static_cast<uint32_t>(launch.cluster_blocks());
   blocks_.resize(count);
+  done_.assign(count, false);
   for (std::unique_ptr<Block>& block : blocks_) {
     if (block == nullptr) block = std::make_unique<Block>();
   }
@@ -99,6 +100,12 @@ size_t Cluster::storage_bytes() const {
   size_t bytes = shared_.size();
   for (const std::unique_ptr<Block>& block : blocks_) bytes += block->storage_bytes();
   return bytes;
+}
+
+std::string Cluster::Where() const {
+  const auto running = std::find(done_.begin(), done_.end(), false);
+  const auto rank = running == done_.end() ? 0 : running - done_.begin();
+  return blocks_[static_cast<size_t>(rank)]->Where();
 }
 
 uint32_t Cluster::RankOf(uint64_t address) const {

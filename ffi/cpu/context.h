@@ -60,7 +60,9 @@ struct Context {
   uint32_t cluster_rank;
   uint32_t cluster_size;
   void* grid_workspace;
-  int32_t faulted;  // set by a helper that has recorded a fault
+  int32_t faulted;       // set by a helper that has recorded a fault
+  const void* stop;      // an int32_t, not zero once the launch has to end
+  uint64_t stack_limit;  // address that the stack must not reach
 };
 
 static_assert(sizeof(void*) == 8, "generated code assumes 64-bit pointers");
@@ -89,5 +91,7 @@ static_assert(offsetof(Context, cluster_rank) == 168);
 static_assert(offsetof(Context, cluster_size) == 172);
 static_assert(offsetof(Context, grid_workspace) == 176);
 static_assert(offsetof(Context, faulted) == 184);
+static_assert(offsetof(Context, stop) == 192);
+static_assert(offsetof(Context, stack_limit) == 200);
 
 }  // namespace jax_rawcuda

@@ -29,7 +29,7 @@ Block::Step Block::RunApart() {
     if (launch_->stopped()) return Step::kFaulted;
     if (living_count_ == 0) return Step::kDone;
     if (Agree()) return Step::kTogether;
-    if (--regions_left_ == 0) return Step::kStalled;
+    if (--regions_left_ == 0) return Step::kPaused;
     // Spinning threads come last: what they wait for may be about to happen. The lanes
     // that ask which lanes are active are answered when no other lane can join them.
     if (RunReady() || ResolveWarps() || ReleaseBarriers() || ReleaseCluster() ||

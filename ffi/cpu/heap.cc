@@ -2,17 +2,21 @@
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "ffi/cpu/symbols.h"
 
 namespace jax_rawcuda {
 namespace {
 
+// The device heap's size, unless a program changes it.
+constexpr uint64_t kHeapBytes = 8 << 20;
+
 // What kernels have allocated; like the device heap it outlives launches.
 struct Heap {
   std::mutex mutex;
-  std::unordered_set<void*> live;
+  std::unordered_map<void*, uint64_t> live;  // address -> size
+  uint64_t bytes = 0;
 };
 
 Heap& TheHeap() {
@@ -21,12 +25,13 @@ Heap& TheHeap() {
 }
 
 uint64_t jrc_malloc(uint64_t size) {
-  if (size == 0) return 0;
-  void* const memory = std::malloc(size);
-  if (memory == nullptr) return 0;
   Heap& heap = TheHeap();
   const std::lock_guard<std::mutex> lock(heap.mutex);
-  heap.live.insert(memory);
+  if (size == 0 || size > kHeapBytes - heap.bytes) return 0;
+  void* const memory = std::malloc(size);
+  if (memory == nullptr) return 0;
+  heap.live.emplace(memory, size);
+  heap.bytes += size;
   return reinterpret_cast<uint64_t>(memory);
 }
 
@@ -37,7 +42,10 @@ void jrc_free(uint64_t address) {
   Heap& heap = TheHeap();
   {
     const std::lock_guard<std::mutex> lock(heap.mutex);
-    if (heap.live.erase(memory) == 0) return;
+    const auto found = heap.live.find(memory);
+    if (found == heap.live.end()) return;
+    heap.bytes -= found->second;
+    heap.live.erase(found);
   }
   std::free(memory);
 }

@@ -46,8 +46,6 @@ class LaunchState {
   }
   uint64_t cluster_count() const { return block_count / cluster_blocks(); }
 
-  std::atomic<bool> printed{false};
-
   // Zeroed words where blocks of a grid may meet (cooperative groups).
   alignas(64) uint32_t grid_workspace[64] = {};
 

@@ -1,15 +1,73 @@
-// print.cc: printf inside kernels, on the C library's stdout.
+// print.cc: printf inside kernels.
+#include "ffi/cpu/print.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <string>
+#include <utility>
 
-#include "ffi/cpu/block.h"
 #include "ffi/cpu/context.h"
 #include "ffi/cpu/symbols.h"
 
 namespace jax_rawcuda {
 namespace {
+
+// Text beyond this is dropped. The device keeps a megabyte.
+constexpr size_t kMaxPending = size_t{64} << 20;
+
+// Text that waits for the interpreter's main thread.
+class Printed {
+ public:
+  static Printed& Get() {
+    static auto* const printed = new Printed;  // leaked: a kernel may run during exit
+    return *printed;
+  }
+
+  void SetWake(WakePrinterFn wake) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wake_ = wake;
+  }
+
+  void Append(const std::string& text) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (text_.size() + text.size() > kMaxPending) {
+      dropped_ += text.size();
+    } else {
+      text_ += text;
+    }
+    WakeLocked();
+  }
+
+  void Wake() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!text_.empty()) WakeLocked();
+  }
+
+  std::string Take() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::string text = std::exchange(text_, std::string());
+    if (dropped_ != 0) {
+      text += "\n[jax_rawcuda: " + std::to_string(dropped_) +
+              " bytes that kernels printed are left out]\n";
+    }
+    dropped_ = 0;
+    awake_ = false;
+    return text;
+  }
+
+ private:
+  void WakeLocked() {
+    if (!awake_ && wake_ != nullptr) awake_ = wake_();
+  }
+
+  std::mutex mutex_;
+  std::string text_;
+  size_t dropped_ = 0;
+  bool awake_ = false;  // somebody will take the text
+  WakePrinterFn wake_ = nullptr;
+};
 
 // The packed arguments: each one aligned to its own size.
 class Arguments {
@@ -83,7 +141,7 @@ const char* AppendConversion(std::string* out, const char* p, Arguments* argumen
   return p;
 }
 
-int32_t jrc_vprintf(Context* context, uint64_t format, uint64_t arguments) {
+int32_t jrc_vprintf(Context*, uint64_t format, uint64_t arguments) {
   if (format == 0) return -1;
   Arguments values(reinterpret_cast<const uint8_t*>(arguments));
   std::string text;
@@ -102,13 +160,17 @@ int32_t jrc_vprintf(Context* context, uint64_t format, uint64_t arguments) {
       ++conversions;
     }
   }
-  // One call, which locks the stream: lines of different threads do not mix.
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  context->block->launch().printed.store(true, std::memory_order_relaxed);
-  return conversions;  // as on the device: not the number of characters
+  Printed::Get().Append(text);  // at once: lines of different threads do not mix
+  return conversions;           // as on the device: not the number of characters
 }
 
 }  // namespace
+
+void SetWakePrinter(WakePrinterFn wake) { Printed::Get().SetWake(wake); }
+
+std::string TakePrinted() { return Printed::Get().Take(); }
+
+void WakePrinter() { Printed::Get().Wake(); }
 
 void AppendPrinting(SymbolTable& table) { table.push_back(JRC_SYMBOL(jrc_vprintf)); }
 

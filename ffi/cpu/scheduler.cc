@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <memory>
 #include <string>
 
 #include "ffi/cpu/barrier.h"
 #include "ffi/cpu/check_launch.h"
 #include "ffi/cpu/launch_state.h"
+#include "ffi/cpu/print.h"
 #include "ffi/cpu/watch.h"
 #include "ffi/cpu/worker.h"
 
@@ -106,7 +106,7 @@ Status LaunchGrid(const HostKernel& kernel, const void* params,
   }
 
   if (checks != nullptr) checks->Settle();
-  if (launch.printed.load(std::memory_order_relaxed)) std::fflush(stdout);
+  WakePrinter();
   if (launch.stopped()) {
     return Internal(std::string(config.name) + ": " +
                     (checks == nullptr ? "" : kCheckFailed) + launch.fault());

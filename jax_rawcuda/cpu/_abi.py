@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .operands import Operand
 
 # Part of every object-code key: raise it when anything below changes.
-ABI_VERSION = 2
+ABI_VERSION = 3
 
 # Field of the block context -> (byte offset, LLVM type). Vectors hold three elements.
 CONTEXT = {
@@ -37,6 +37,8 @@ CONTEXT = {
     "cluster_size": (172, "i32"),
     "grid_workspace": (176, "i64"),
     "faulted": (184, "i32"),
+    "stop": (192, "ptr"),
+    "stack_limit": (200, "i64"),
 }
 
 # Value of `next[thread]` once the thread has exited.

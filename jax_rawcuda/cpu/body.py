@@ -22,6 +22,7 @@ _REGISTERS = re.compile(r"\.reg\s*(?:\.v[24]\s*)?\.(\w+)\s+(.*)$", re.DOTALL)
 _RANGE = re.compile(r"([\w$%]+)<(\d+)>$")
 _GUARD = re.compile(r"@(!?)([\w$%]+)\s+")
 _OPCODE = re.compile(r"([\w.:]+)\s*")
+_MAX_REGISTERS = 1 << 20
 _VARIABLES = (".param", ".local", ".shared", ".const", ".global", ".extern")
 
 
@@ -95,7 +96,7 @@ class _BodyParser:
             elif character != "." and (match := _LABEL.match(text, position)):
                 position = self._label(text, match)
             else:
-                end = text.index(";", position)
+                end = lexer.find(text, ";", position)
                 self._statement(text[position:end].strip())
                 position = end + 1
         self._resolve_branches()
@@ -137,6 +138,8 @@ class _BodyParser:
         scope = self._scopes[-1]
         for item in lexer.split(match[2]):
             many = _RANGE.match(item)
+            if many and int(many[2]) > _MAX_REGISTERS:
+                raise UnsupportedError(f"PTX declares too many registers: {item}")
             names = [f"{many[1]}{i}" for i in range(int(many[2]))] if many else [item]
             for name in names:
                 unique = scope.unique(name)

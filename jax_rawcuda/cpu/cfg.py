@@ -9,6 +9,7 @@ from ._abi import SyncPoint
 from .operands import (
     Instruction,
     Label,
+    Location,
     Memory,
     Operand,
     Pair,
@@ -58,6 +59,14 @@ class Spend:
 
 
 @dataclass(frozen=True, slots=True)
+class Poll:
+    """Goes to `target` unless the launch must stop; `location` is for messages."""
+
+    target: str
+    location: Location | None
+
+
+@dataclass(frozen=True, slots=True)
 class Exit:
     """Ends the thread, or returns from the device function."""
 
@@ -71,7 +80,7 @@ class Suspend:
     resume: str
 
 
-Terminator = Jump | Branch | Switch | Spend | Exit | Suspend
+Terminator = Jump | Branch | Switch | Spend | Poll | Exit | Suspend
 
 
 @dataclass
@@ -89,7 +98,7 @@ class Block:
           across: Whether to follow sync points.
         """
         match self.terminator:
-            case Jump(target):
+            case Jump(target) | Poll(target):
                 return (target,)
             case Branch(_, then, otherwise):
                 return (then, otherwise)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from .. import _cache
-from .._errors import UnsupportedError
+from .._errors import RawCudaError, UnsupportedError
 from ._abi import ABI_VERSION
 from .memory import VariableMemory
 from .ptx import parse
@@ -53,15 +53,31 @@ def load_kernel(
     # llvmlite is not thread safe: one lock around all work with it.
     with _lock:
         if key not in _kernels:
-            translation = translate(ptx, kernel)
-            if translation.external and module not in _memories:
-                _memories[module] = VariableMemory(parse(ptx), values)
-            addresses = {
-                f"var.{name}": _memories[module].address(name)
-                for name in translation.external
-            }
-            _kernels[key] = _link(translation, kernel, addresses)
+            try:
+                _kernels[key] = _load(ptx, kernel, module, values)
+            except RawCudaError:
+                raise
+            except Exception as error:
+                # Nobody checks PTX that was not written by a compiler: there is no end
+                # to what can be wrong with it.
+                raise UnsupportedError(
+                    f"{kernel}: the PTX cannot be translated for the CPU "
+                    f"({type(error).__name__}: {error}). Is it complete, and would "
+                    "ptxas take it?"
+                ) from error
         return _kernels[key]
+
+
+def _load(
+    ptx: str, kernel: str, module: str, values: Mapping[str, bytes]
+) -> HostKernel:
+    translation = translate(ptx, kernel)
+    if translation.external and module not in _memories:
+        _memories[module] = VariableMemory(parse(ptx), values)
+    addresses = {
+        f"var.{name}": _memories[module].address(name) for name in translation.external
+    }
+    return _link(translation, kernel, addresses)
 
 
 _lock = threading.Lock()
@@ -148,6 +164,7 @@ class _Toolchain:
         """Compiles IR text to a relocatable object."""
         llvm, machine = self._llvm, self._machine
         module = llvm.parse_assembly(ir)
+        module.verify()  # a pass may crash on what it does not expect
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
         options = llvm.create_pipeline_tuning_options(speed_level=_OPTIMIZATION)

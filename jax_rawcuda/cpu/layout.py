@@ -12,6 +12,8 @@ from .ptx import Variable
 from .variables import round_up
 
 _FRAME_ALIGN = 16
+# A larger variable is kept off the stack, of which some threads have little.
+_LARGE = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,8 @@ class KernelLayout:
             self._place_frame(set(variables), red_zone)
         elif len(self.regions) > 1:
             self._place_frame(framed)
+        else:
+            self._place_frame({n for n in framed if variables[n].size > _LARGE})
         self.slots: dict[str, int] = {}
         self.slot_bytes = 0
         self._place_slots()

@@ -101,7 +101,7 @@ def items(text: str) -> Iterator[tuple[str, str | None]]:
                 return
             stop, position = match[0], match.end()
             if stop == '"':
-                position = text.index('"', position) + 1
+                position = find(text, '"', position) + 1
             elif stop in "()":
                 depth += 1 if stop == "(" else -1
             elif depth:
@@ -118,11 +118,23 @@ def items(text: str) -> Iterator[tuple[str, str | None]]:
                 break
 
 
+def find(text: str, mark: str, position: int) -> int:
+    """Returns the index of the next `mark` in a text.
+
+    Raises:
+      UnsupportedError: There is none: the text is cut off.
+    """
+    found = text.find(mark, position)
+    if found < 0:
+        raise UnsupportedError(f"the PTX ends where a {mark} is missing")
+    return found
+
+
 def _closing(text: str, position: int) -> int:
     """Returns the index after the brace that closes the one before `position`."""
     depth = 1
     while depth:
-        closing = text.index("}", position)
+        closing = find(text, "}", position)
         depth += text.count("{", position, closing) - 1
         position = closing + 1
     return position

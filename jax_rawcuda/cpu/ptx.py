@@ -102,13 +102,20 @@ class Module:
             if name in found:
                 continue
             found[name] = None
-            for statement in self.functions[name].body.statements:
-                if isinstance(statement, Instruction):
-                    for operand in statement.operands:
-                        for leaf in leaves(operand):
-                            if isinstance(leaf, Symbol):
-                                todo += self.functions_of(leaf.name)
+            todo += self.mentioned(name)
         return list(found)
+
+    def mentioned(self, name: str) -> list[str]:
+        """Returns the functions that a function calls or takes the address of."""
+        return [
+            found
+            for statement in self.functions[name].body.statements
+            if isinstance(statement, Instruction)
+            for operand in statement.operands
+            for leaf in leaves(operand)
+            if isinstance(leaf, Symbol)
+            for found in self.functions_of(leaf.name)
+        ]
 
     def functions_of(self, name: str, seen: set[str] | None = None) -> list[str]:
         """Returns the function of that name, or those in a variable's initialiser."""

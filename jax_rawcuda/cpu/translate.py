@@ -15,6 +15,7 @@ from .functions import parse_call
 from .inline import callers, flatten, must_inline
 from .ir import ModuleState
 from .layout import KernelLayout
+from .limits import check_sizes
 from .nans import make_nans_canonical
 from .operands import Instruction, Symbol
 from .ops.table import OPCODES
@@ -102,6 +103,7 @@ def translate(ptx: str, kernel: str) -> Translation:
     checked = ptx.startswith(checks.PRAGMA)
     red_zone = checks.RED_ZONE if checked else 0
     reachable = module.reachable(kernel)
+    check_sizes(module, kernel, reachable)
     for name in reachable:
         make_nans_canonical(module.functions[name].body)
     inlined = must_inline(module, reachable)

@@ -1,0 +1,46 @@
+"""Sizes that a kernel may declare: what the device allows, and what the host has."""
+
+from __future__ import annotations
+
+from .._errors import UnsupportedError
+from .ptx import Module, Variable
+
+_LOCAL = 512 << 10  # per thread
+_PARAMETERS = 32764
+_VARIABLE = 2 << 30
+
+
+def check_sizes(module: Module, kernel: str, names: list[str]) -> None:
+    """Refuses a kernel whose variables are too large.
+
+    Args:
+      module: The PTX.
+      kernel: The kernel's symbol.
+      names: The functions that it reaches, itself among them.
+
+    Raises:
+      UnsupportedError: They are.
+    """
+    parameters = sum(v.size for v in module.functions[kernel].parameters)
+    _check(kernel, "parameters", parameters, _PARAMETERS, "Pass a pointer instead.")
+    for name in names:
+        body = module.functions[name].body
+        size = sum(v.size for v in body.variables if v.space == "local")
+        what = f"local variables per thread in {name}"
+        _check(kernel, what, size, _LOCAL, "Give the kernel a workspace for them.")
+        for variable in body.variables:
+            _check_variable(kernel, variable)
+    for variable in module.variables.values():
+        _check_variable(kernel, variable)
+
+
+def _check_variable(kernel: str, variable: Variable) -> None:
+    what = f"variable {variable.name}"
+    _check(kernel, what, variable.size, _VARIABLE, "Pass a pointer instead.")
+
+
+def _check(kernel: str, what: str, size: int, limit: int, advice: str) -> None:
+    if not 0 <= size <= limit:
+        raise UnsupportedError(
+            f"{kernel}: {size} bytes for {what}; the limit is {limit}. {advice}"
+        )
