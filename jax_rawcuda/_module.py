@@ -111,7 +111,11 @@ class Module:
         return hash(self.digest)
 
     def __repr__(self) -> str:
-        return f"Module({self.name!r}, kernels={list(self.kernel_names)})"
+        values = f", values of {', '.join(n for n, _ in self.values)}"
+        return (
+            f"Module({self.name!r}, kernels={list(self.kernel_names)}"
+            f"{values if self.values else ''})"
+        )
 
 
 def source_module(

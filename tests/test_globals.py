@@ -86,6 +86,7 @@ def test_a_module_is_a_value(module):
     assert repr(module.global_("ns::taps")) == "GlobalVariable(float ns::taps[2][4])"
     one, two = gain.set(1.0), gain.set(2.0)
     assert len({module, one, two}) == 3
+    assert repr(one).endswith("'count'], values of ns::gain)")
     assert one == gain.set(np.float32(1)) == two.global_("ns::gain").set(1)
     assert hash(one) == hash(gain.set(1))
     by_name = one.global_("flip").set(True)
