@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from _fuzz_expressions import FLOATS, TYPES, WIDE
-from _fuzz_statements import Statements
+from _fuzz_rich import PREAMBLE as RICH_PREAMBLE
+from _fuzz_rich import RichStatements
 from _words import splitmix
 
 GRID = 3
 TOTALS = 16  # words that all blocks update atomically
+RICH = 2000  # seeds from here on make use of `_fuzz_rich`
 
 # NaN has one spelling on a device and many on a host.
 PREAMBLE = """
@@ -32,7 +35,7 @@ class Program:
     Attributes:
       name: The kernel's. Its parameters are `in` (u32[GRID * block, 4], random bits),
         `totals` (u32[TOTALS]) and `out` (u32[GRID * block, words]); both are updated.
-      source: CUDA C++ that follows `PREAMBLE`; others may stand beside it.
+      source: CUDA C++ that follows the preamble; others may stand beside it.
       block: Threads per block.
       words: Results per thread.
     """
@@ -50,7 +53,12 @@ class Program:
 
 def fingerprint(seed: int) -> int:
     """Returns 32 bits that change with the kernel of a seed."""
-    return zlib.crc32((PREAMBLE + generate(seed).source).encode())
+    return zlib.crc32((preamble([seed]) + generate(seed).source).encode())
+
+
+def preamble(seeds: Sequence[int]) -> str:
+    """Returns what the kernels of these seeds need in front of them."""
+    return PREAMBLE + (RICH_PREAMBLE if max(seeds) >= RICH else "")
 
 
 def generate(seed: int) -> Program:
@@ -58,7 +66,11 @@ def generate(seed: int) -> Program:
     return _Generator(seed).program()
 
 
-class _Generator(Statements):
+class _Generator(RichStatements):
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.rich = seed >= RICH
+
     def program(self) -> Program:
         functions = [self.function() for _ in range(self.random.below(2))]
         self.scope.variables.clear()
@@ -84,6 +96,9 @@ class _Generator(Statements):
         functions, self.scope.functions = self.scope.functions, []
         for _ in range(1 + self.random.below(3)):
             self.statement(depth=1, uniform=False)
+        if self.rich:
+            condition = self.expressions.condition(self.scope)
+            self.line(f"if ({condition}) return {self.make(result)};")
         self.line(f"return {self.make(result)};")
         self.scope.functions = [*functions, (name, result, types)]
         inline = self.random.pick("", "__noinline__ ", "__forceinline__ ")
@@ -102,6 +117,8 @@ class _Generator(Statements):
             "for (int k = 0; k < 8; k++) local[k] = (int)(gid * 77u) + k;",
             f"unsigned int common = in[blockIdx.x * {self.block}];",
         ):
+            self.line(text)
+        for text in self.declarations() if self.rich else ():
             self.line(text)
         self.scope.uniform = {"common"}
         self.scope.fixed = {"tid", "gid", "common"}
@@ -147,6 +164,8 @@ class _Generator(Statements):
         if depth and self.random.chance(38):
             nested = [self.branch, self.loop, self.loop, self.switch]
             nested[self.random.below(4)](depth - 1, uniform)
+        elif self.rich and "gid" in self.scope.variables and self.random.chance(50):
+            self.add_rich(uniform)
         elif uniform and depth == 2 and self.random.chance(25):
             self.declare(self.random.pick(*TYPES))
         else:

@@ -7,20 +7,21 @@ from collections.abc import Sequence
 
 import jax
 import numpy as np
-from _fuzz import GRID, PREAMBLE, TOTALS, Program, generate
+from _fuzz import GRID, TOTALS, generate, preamble
 
 import jax_rawcuda as rc
 
 
-def compile_together(programs: Sequence[Program]) -> rc.Module:
+def compile_together(seeds: Sequence[int]) -> rc.Module:
     """Compiles kernels as one source."""
-    return rc.compile_nvrtc(PREAMBLE + "".join(p.source for p in programs))
+    sources = [generate(seed).source for seed in seeds]
+    return rc.compile_nvrtc(preamble(seeds) + "".join(sources))
 
 
-def run(seeds: Sequence[int], module: rc.Module | None = None) -> list[np.ndarray]:
+def run(seeds: Sequence[int]) -> list[np.ndarray]:
     """Returns, per seed, u32 words: the totals and then the threads' results."""
     programs = [generate(seed) for seed in seeds]
-    module = module or compile_together(programs)
+    module = compile_together(seeds)
     kernels = [
         rc.kernel(
             module,
