@@ -59,7 +59,7 @@ def test_block_load_and_store(device, x, algorithm):
     n = N - 77
     got = block(
         device, f"copy_{algorithm}", x, np.zeros(N, np.int32), n,
-        out=[], in_out=("y",),
+        out=[], in_out=("arg1",),  # a macro hides the name
     )  # fmt: skip
     place = np.arange(N) % TILE
     item = place // THREADS if algorithm == "striped" else place % ITEMS

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from .._demangle import demangle
 from .._errors import UnsupportedError
 from .functions import parse_call
 from .operands import (
@@ -116,8 +117,9 @@ class _Inliner:
     def _expand(self, inst: Instruction, name: str, stack: tuple[str, ...]) -> None:
         if name in stack:
             raise UnsupportedError(
-                f"instruction {inst}: a recursive device function ({name}) with a "
-                "barrier or warp operation inside is not available on the CPU"
+                f"instruction {inst}: a recursive device function ({demangle(name)}) "
+                "with a barrier or warp operation inside is not available on the CPU; "
+                "write it as a loop"
             )
         flat, function = self._flat, self._module.functions[name]
         self._count += 1

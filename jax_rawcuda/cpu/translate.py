@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from .._demangle import demangle
 from .._errors import UnsupportedError
 from . import checks, cuts, polls
 from .cfg import Suspend, build
@@ -22,7 +23,7 @@ from .ops.table import OPCODES
 from .ptx import Function, Module, parse
 from .recompute import recompute
 from .regions import RegionEmitter
-from .variables import Variables, round_up
+from .variables import Variables, device_symbol, round_up
 
 # Turns of a spin loop before a thread lets others run.
 SPIN_BUDGET = 2000
@@ -124,6 +125,7 @@ def translate(ptx: str, kernel: str) -> Translation:
         device = module.functions[name]
         if name != kernel and not device.extern and name not in inlined:
             FunctionEmitter(state, device).write()
+    _refuse_addresses(module, state, inlined - {kernel})
     points = [region.after for region in layout.regions]
     return Translation(
         ir=_module_text(state),
@@ -192,6 +194,22 @@ def _may_fault(module: Module, names: list[str]) -> set[str]:
         ):
             direct.add(name)
     return callers(module, names, direct)
+
+
+def _refuse_addresses(module: Module, state: ModuleState, inlined: set[str]) -> None:
+    """Refuses pointers to functions that exist only where they are called."""
+    texts = [*state.variables.definitions, *state.functions]
+    for name in sorted(inlined):
+        if any(device_symbol(name) in text for text in texts):
+            places = (
+                s.location for s in module.functions[name].body.statements
+                if isinstance(s, Instruction)
+            )  # fmt: skip
+            place = next((f" at {p}" for p in places if p), "")
+            raise UnsupportedError(
+                f"function {demangle(name)}{place} waits for other threads, so it "
+                "cannot be called through a pointer on the CPU. Call it by its name."
+            )
 
 
 def _describe(suspend: Suspend) -> str:

@@ -20,5 +20,6 @@
 #include "jrc/simd.h"
 #include "jrc/strings.h"
 #include "jrc/sync.h"
+#include "jrc/textures.h"
 #include "jrc/vector_types.h"
 #include "jrc/warp.h"

@@ -1,4 +1,4 @@
-// mma.h: warp matrix fragments of half, bfloat16 and 8-bit integers.
+// mma.h: warp matrix fragments of floating-point numbers and 8-bit integers.
 #pragma once
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
@@ -119,6 +119,38 @@ __JRC_NARROW_SHAPE(m16n16k16, __JRC_SHAPE(16, 16, 16), 8, 8)
 __JRC_NARROW_SHAPE(m32n8k16, __JRC_SHAPE(32, 8, 16), 16, 4)
 __JRC_NARROW_SHAPE(m8n32k16, __JRC_SHAPE(8, 32, 16), 4, 16)
 #undef __JRC_NARROW_SHAPE
+
+namespace precision {
+struct tf32;
+}
+// Fragments of tf32 hold floats.
+#define __JRC_TF32(USE, LOAD)                                                     \
+  template <class Layout>                                                         \
+  struct fragment<USE, 16, 16, 8, precision::tf32, Layout>                        \
+      : __jrc_elements<float, 4> {                                                \
+    __JRC_FN void __jrc_load(const float* p, unsigned int stride) {               \
+      LOAD((int*)this->x, (const int*)p, stride, __jrc_is_column<Layout>::value); \
+    }                                                                             \
+  };
+__JRC_TF32(matrix_a, __mma_tf32_m16n16k8_ld_a)
+__JRC_TF32(matrix_b, __mma_tf32_m16n16k8_ld_b)
+#undef __JRC_TF32
+__JRC_ACCUMULATOR(__JRC_SHAPE(16, 16, 8), float, 8, float, __mma_tf32_m16n16k8_ld_c,
+                  __mma_m16n16k8_st_c_f32)
+__JRC_PRODUCT(__JRC_SHAPE(16, 16, 8), precision::tf32, int, float, float, float, float,
+              __mma_tf32_m16n16k8_mma_f32)
+__JRC_FN float __float_to_tf32(float v) {
+  unsigned int r;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(v));
+  return __uint_as_float(r);
+}
+
+__JRC_INPUT(matrix_a, __JRC_SHAPE(8, 8, 4), double, 1, double, __dmma_m8n8k4_ld_a)
+__JRC_INPUT(matrix_b, __JRC_SHAPE(8, 8, 4), double, 1, double, __dmma_m8n8k4_ld_b)
+__JRC_ACCUMULATOR(__JRC_SHAPE(8, 8, 4), double, 2, double, __dmma_m8n8k4_ld_c,
+                  __dmma_m8n8k4_st_c_f64)
+__JRC_PRODUCT(__JRC_SHAPE(8, 8, 4), double, double, double, double, double, double,
+              __dmma_m8n8k4_mma_f64)
 #undef __JRC_SHAPE
 #undef __JRC_PRODUCT
 #undef __JRC_ACCUMULATOR

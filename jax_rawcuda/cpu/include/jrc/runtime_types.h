@@ -25,5 +25,10 @@ enum cudaSharedMemConfig {
   cudaSharedMemBankSizeEightByte
 };
 enum cudaDeviceAttr : int;
+enum cudaAccessProperty {
+  cudaAccessPropertyNormal = 0,
+  cudaAccessPropertyStreaming = 1,
+  cudaAccessPropertyPersisting = 2
+};
 #define cudaStreamLegacy ((cudaStream_t)1)
 #define cudaStreamPerThread ((cudaStream_t)2)

@@ -1,0 +1,86 @@
+"""nvcuda::wmma in every shape and type that has fragments, on the CPU."""
+
+from __future__ import annotations
+
+import jax
+import ml_dtypes
+import numpy as np
+import pytest
+from _cpu_runner import run
+
+TYPES = {
+    "__half": np.float16,
+    "__nv_bfloat16": ml_dtypes.bfloat16,
+    "precision::tf32": np.float32,
+    "float": np.float32,
+    "double": np.float64,
+    "signed char": np.int8,
+    "unsigned char": np.uint8,
+    "int": np.int32,
+}
+WIDE = [(16, 16, 16), (32, 8, 16), (8, 32, 16)]
+CASES = [
+    *((s, "__half", c) for s in WIDE for c in ("float", "__half")),
+    *((s, "__nv_bfloat16", "float") for s in WIDE),
+    *((s, t, "int") for s in WIDE for t in ("signed char", "unsigned char")),
+    ((16, 16, 8), "precision::tf32", "float"),
+    ((8, 8, 4), "double", "double"),
+]
+# The runner starts the text with the head of a kernel `k`.
+SOURCE = """_first() {}
+#include <mma.h>
+using namespace nvcuda::wmma;
+extern "C" __global__ void k(const ELEMENT* a, const ELEMENT* b, SUM* c) {
+  fragment<matrix_a, M, N, K, KIND, A_LAYOUT> left;
+  fragment<matrix_b, M, N, K, KIND, B_LAYOUT> right;
+  fragment<accumulator, M, N, K, SUM> sum;
+  load_matrix_sync(sum, c, N, mem_row_major);
+  load_matrix_sync(left, a, A_STRIDE);
+  load_matrix_sync(right, b, B_STRIDE);
+  mma_sync(sum, left, right, sum);
+  for (int i = 0; i < sum.num_elements; ++i) sum.x[i] = sum.x[i] + sum.x[i];
+  store_matrix_sync(c, sum, M, mem_col_major);
+}"""
+
+
+def source(shape, kind, total, a_layout, b_layout):
+    m, n, k = shape
+    values = {
+        "A_LAYOUT": f"{a_layout}_major",
+        "B_LAYOUT": f"{b_layout}_major",
+        "A_STRIDE": k if a_layout == "row" else m,
+        "B_STRIDE": n if b_layout == "row" else k,
+        "ELEMENT": "float" if kind == "precision::tf32" else kind,
+        "KIND": kind,
+        "SUM": total,
+        "M, N, K": f"{m}, {n}, {k}",
+        "N, mem_row": f"{n}, mem_row",
+        "M, mem_col": f"{m}, mem_col",
+    }
+    text = SOURCE
+    for name, value in values.items():
+        text = text.replace(name, str(value))
+    return text
+
+
+@pytest.mark.parametrize(
+    ("a_layout", "b_layout"), [("row", "row"), ("row", "col"), ("col", "row")]
+)
+@pytest.mark.parametrize(("shape", "kind", "total"), CASES)
+def test_product(rng, shape, kind, total, a_layout, b_layout):
+    m, n, k = shape
+    low = 0 if kind.startswith("unsigned") else -8
+    # Small whole numbers: every type and order of additions is exact.
+    a, b, c = (
+        rng.integers(low, 9, extents).astype(np.int64)
+        for extents in ((m, k), (k, n), (m, n))
+    )
+    with jax.enable_x64(True):
+        _, _, got = run(
+            source(shape, kind, total, a_layout, b_layout),
+            np.ascontiguousarray(a if a_layout == "row" else a.T).astype(TYPES[kind]),
+            np.ascontiguousarray(b if b_layout == "row" else b.T).astype(TYPES[kind]),
+            c.astype(TYPES[total]),
+        )
+    want = (2 * (a @ b + c)).T.ravel()
+    np.testing.assert_array_equal(got.ravel().astype(np.int64), want)
