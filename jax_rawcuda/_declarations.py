@@ -60,9 +60,11 @@ def find_kernels(
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _CONDITIONAL = re.compile(r"#\s*(if|ifdef|ifndef|elif\w*|else|endif)\b(.*)", re.DOTALL)
 _COMMENT_OR_LITERAL = re.compile(
-    r"""//(?:[^\n\\]|\\.)*|/\*.*?\*/|\b\d(?:'?\w|\.)*
+    r"""//[^\n\\]*(?:\\.[^\n\\]*)*|/\*.*?\*/
       |R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)"
-      |"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""",
+      |"[^"\\\n]*(?:\\.[^"\\\n]*)*"
+      |(?:(?<=\bu8)|(?<![0-9a-fA-F]))'[^'\\\n]*(?:\\.[^'\\\n]*)*' # but not in 1'000
+      """,
     re.DOTALL | re.VERBOSE,
 )
 _TOKEN = re.compile(

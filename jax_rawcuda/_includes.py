@@ -1,5 +1,8 @@
 """Includes: the user's headers that a text may open, and what is in them."""
 
+# Of thousands of look-ups each is one string: no pathlib.
+# ruff: noqa: PTH113, PTH117, PTH118, PTH120
+
 from __future__ import annotations
 
 import contextlib
@@ -41,7 +44,7 @@ class Includes:
     """
 
     key: tuple[str, ...]
-    files: tuple[Path | None, ...]
+    files: tuple[str | None, ...]
     texts: tuple[str, ...]
     macros: frozenset[str]
     is_complete: bool
@@ -50,9 +53,7 @@ class Includes:
         """Lists the files that are not what they were, first those that went."""
         was = dict(zip(self.files, self.key, strict=True))
         new = dict(zip(now.files, now.key, strict=True))
-        return [
-            str(file) for file in was | new if file and was.get(file) != new.get(file)
-        ]
+        return [file for file in was | new if file and was.get(file) != new.get(file)]
 
 
 def find_includes(
@@ -82,12 +83,14 @@ class _Scan:
         include_dirs: Sequence[str],
         macros: Mapping[str, str],
     ) -> None:
-        self._dirs = [Path(directory) for directory in include_dirs]
+        self._dirs = include_dirs
+        self._found: dict[str, str | None] = {}  # path -> file, looked up once
+        self._real: dict[str, str] = {}  # folder -> the same without links
         self._texts: list[str] = []
         self._digests: list[str] = []
         self._links: list[dict[str, None]] = []
-        self._files: list[Path | None] = []
-        self._numbers: dict[Path, int] = {}
+        self._files: list[str | None] = []
+        self._numbers: dict[str, int] = {}
         for text in texts:
             self._add(text.encode())
         self._macros: dict[str, list[tuple[str, str]]] = {  # (parameters, body)
@@ -111,7 +114,7 @@ class _Scan:
             is_complete=all(plain),
         )
 
-    def _add(self, data: bytes, file: Path | None = None) -> None:
+    def _add(self, data: bytes, file: str | None = None) -> None:
         if file:
             self._numbers[file] = len(self._texts)
         self._files.append(file)
@@ -147,17 +150,27 @@ class _Scan:
         for file in self._named(name, self._files[number]):
             with contextlib.suppress(OSError):  # the compiler will say it
                 if file not in self._numbers:
-                    self._add(file.read_bytes(), file)
+                    self._add(Path(file).read_bytes(), file)
                 meant[str(self._numbers[file])] = None
         self._links[number][f"{name}={','.join(meant)}"] = None
 
-    def _named(self, name: str, includer: Path | None) -> Iterator[Path]:
+    def _named(self, name: str, includer: str | None) -> Iterator[str]:
         """Yields the files that an include may mean."""
-        beside = [includer.parent] if includer else []
+        beside = [os.path.dirname(includer)] if includer else []
         # An absolute name stays what it is in any folder.
-        folders = [Path()] if os.path.isabs(name) else [*beside, *self._dirs]  # noqa: PTH117
+        folders = ["/"] if os.path.isabs(name) else [*beside, *self._dirs]
         for folder in folders:
-            path = folder / name
-            if path.is_file():
-                # Its own name is not resolved: its includes are looked up beside it.
-                yield Path(os.path.realpath(path.parent), path.name)
+            path = os.path.join(folder, name)
+            if path not in self._found:
+                self._found[path] = self._locate(path)
+            if file := self._found[path]:
+                yield file
+
+    def _locate(self, path: str) -> str | None:
+        if not os.path.isfile(path):
+            return None
+        # Its own name is not resolved: its includes are looked up beside it.
+        folder, name = os.path.split(path)
+        if folder not in self._real:
+            self._real[folder] = os.path.realpath(folder)
+        return os.path.join(self._real[folder], name)

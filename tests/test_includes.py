@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from jax_rawcuda._includes import find_includes
@@ -10,7 +12,7 @@ from jax_rawcuda._includes import find_includes
 def opened(source, folder, **options):
     """Names of the files, in the order in which they are found."""
     found = find_includes([source], [str(folder)], **options)
-    return [file.name for file in found.files if file]
+    return [Path(file).name for file in found.files if file]
 
 
 def key(source, folder, *headers):
@@ -56,7 +58,7 @@ def test_the_key_covers_headers_in_memory_and_those_to_come(include_dir):
 
 def test_an_absolute_include_needs_no_directory(include_dir):
     found = find_includes([f'#include "{include_dir}/used.h"\n'])
-    assert [file.name for file in found.files[1:]] == ["used.h", "inner.h"]
+    assert [Path(file).name for file in found.files[1:]] == ["used.h", "inner.h"]
 
 
 @pytest.mark.parametrize(
@@ -74,6 +76,7 @@ def test_an_absolute_include_needs_no_directory(include_dir):
         '#embed "inner.h"',
         '#if 0\n#include "inner.h"\n#endif',
         "int a = 1'000 + '/*' + 1'0;\n#include \"inner.h\" // */",
+        "auto c = u8'\"', d = L'\"', e = 'f';\n#include \"inner.h\"",
         'const char* s = R"(/*)";\n#include "inner.h"',
         '#include "../include/inner.h"',
         '#include "inner.h"\n#include "./inner.h"\n#include "../include/inner.h"',
@@ -135,7 +138,7 @@ def test_a_linked_file_is_read_where_it_stands(tmp_path):
     (tmp_path / "a" / "x.h").write_text('#include "y.h"\n')
     (tmp_path / "b" / "x.h").symlink_to(tmp_path / "a" / "x.h")
     found = find_includes(['#include "b/x.h"'], [str(tmp_path)])
-    assert found.files[-1] == tmp_path / "b" / "y.h"
+    assert found.files[-1] == str(tmp_path / "b" / "y.h")
 
 
 def test_the_changed_files_are_named(include_dir):
