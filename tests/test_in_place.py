@@ -148,3 +148,16 @@ def test_an_op_that_returns_nothing_else(x):
     kept = forget(x, x + 1)
     np.testing.assert_array_equal(kept, before)
     np.testing.assert_array_equal(jax.jit(twice)(x), before + 2)
+
+
+def test_an_op_that_returns_nothing(x):
+    """Nobody can see the new value; the caller's array stays."""
+    before = np.array(x)
+
+    @rc.op
+    def lost(s, x):
+        s.fill_bytes(s.tensor_mut(x), 0)
+
+    assert lost(x) is None
+    assert jax.jit(lost)(x) is None
+    np.testing.assert_array_equal(x, before)
