@@ -87,7 +87,7 @@ _HINTS = (
         "A kernel cannot start kernels here. Launch all of them from an rc.op.",
     ),
     (
-        r"without execution space annotations|reference to __host__ function",
+        r"without execution space annotations|(?:reference|call) to __host__ function",
         'Write __device__ before the function, or set extra=("-default-device",).',
     ),
     (
