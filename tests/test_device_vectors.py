@@ -60,4 +60,6 @@ def errors():
     ids=lambda function: function.name,
 )
 def test_math_is_as_exact_as_the_cuda_guide_says(function, errors):
+    if function in math_errors.DOUBLE and np.finfo(np.longdouble).nmant <= 52:
+        pytest.skip("long double has no more digits than double here")
     assert errors[function.name] <= function.bound + 0.5

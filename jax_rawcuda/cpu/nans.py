@@ -2,7 +2,8 @@
 
 Arithmetic and comparisons cannot tell one NaN from another, so a result is made
 canonical only where its bits leave arithmetic: at stores, shuffles, logic and calls.
-Values that were only loaded, moved or selected keep their bits, as on the device.
+Values that were only loaded, moved or selected keep their bits, as on the device; a
+register that may hold either kind counts as a result.
 """
 
 from __future__ import annotations
