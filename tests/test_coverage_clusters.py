@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import numpy as np
 import pytest
 from _coverage import launch
@@ -85,3 +86,55 @@ def test_multicast_copies(device, rng, size):
     )
     want = np.repeat(x, size, 0) + np.tile(np.arange(size), 16 // size)[:, None]
     np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+PAIR = """#include <cooperative_groups.h>
+extern "C" __global__ void __cluster_dims__(2, 1, 1) pair(int* out) {
+  out[blockIdx.x] = cooperative_groups::this_cluster().block_rank();
+}"""
+
+
+@pytest.mark.parametrize(
+    ("config", "text"),
+    [
+        (
+            {"grid": 4, "cluster": 4},
+            "pair: cluster=(4,1,1) is not the kernel's __cluster_dims__ (2,1,1). "
+            "Leave cluster out.",
+        ),
+        (
+            {"grid": 3},
+            "pair: grid=(3,1,1) is not divisible by the kernel's __cluster_dims__ "
+            "(2,1,1). Round the grid up to whole clusters.",
+        ),
+    ],
+)
+def test_clusters_that_do_not_fit_the_kernel(config, text):
+    with pytest.raises(jax.errors.JaxRuntimeError) as caught:
+        launch(jax.devices("cpu")[0], PAIR, "pair", out=[(4, np.int32)], **config)
+    assert text in str(caught.value)
+
+
+def fault(body, **config):
+    source = f"""#include <cooperative_groups.h>
+    extern "C" __global__ void k(int* out) {{
+      __shared__ int own;
+      auto cluster = cooperative_groups::this_cluster();
+      {body}
+    }}"""
+    with pytest.raises(jax.errors.JaxRuntimeError) as caught:
+        launch(jax.devices("cpu")[0], source, "k", out=[(4, np.int32)], **config)
+    return str(caught.value)
+
+
+def test_blocks_that_a_cluster_does_not_have():
+    text = fault("*out = *cluster.map_shared_rank(&own, 5);", grid=2, cluster=2)
+    assert "k: shared memory of block 5 of a cluster used in thread (0,0,0), " in text
+    assert "; the cluster has 2 blocks." in text
+
+
+def test_blocks_that_never_arrive():
+    body = """if (blockIdx.x == 0) asm volatile("barrier.sync 1, 64;" ::: "memory");
+      cluster.sync(); *out = own;"""
+    text = fault(body, grid=2, cluster=2)
+    assert "k: deadlock in block (0,0,0): no thread can continue. 32 threads" in text
