@@ -96,8 +96,12 @@ class SourceCode:
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
-        """The kernels that the text spells out; what macros make is not among them."""
-        return tuple(dict.fromkeys(k.name for k in self._program.kernels))
+        """The kernels that the text spells out; if there are none, its headers.
+
+        What macros make is not among them.
+        """
+        spelled_out = self._program.kernels or self._program.declared
+        return tuple(dict.fromkeys(kernel.name for kernel in spelled_out))
 
     def check(self, name: str) -> None:
         """Compiles, unless the text alone shows the kernel."""

@@ -63,8 +63,10 @@ class Module:
         """Returns the kernel's name; a ValidationError unless there is one."""
         names = self.kernel_names
         if len(names) != 1:
+            listed = f"{len(names)} kernels ({', '.join(names)})"
             raise ValidationError(
-                f"{self.name}: {len(names)} kernels ({', '.join(names)}); name one."
+                f"{self.name}: {listed if names else 'no kernel in plain sight'}; "
+                "name one."
             )
         return names[0]
 

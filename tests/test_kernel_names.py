@@ -36,6 +36,16 @@ def test_names_come_from_the_text_that_is_compiled():
     assert shape_of('#include "k.h"\n', headers={"k.h": SWAPPED}) == 2003
 
 
+def test_a_kernel_of_a_header_needs_no_name():
+    options = rc.NvrtcOptions(headers={"k.h": IN_ORDER})
+    text = "#if 0\n__global__ void gone() {}\n#endif\n#include <k.h>\n"
+    assert rc.compile_nvrtc(text, options).function().name == "k"
+    made = f"#define K(name) {IN_ORDER.replace('k(', 'name(')}\nK(made)"
+    with pytest.raises(ValidationError, match="no kernel in plain sight; name one"):
+        rc.compile_nvrtc(made).function()
+    assert rc.compile_nvrtc(made).function("made").name == "made"
+
+
 def test_a_macro_after_a_name_is_not_the_name():
     unused = IN_ORDER.replace("rows,", "rows UNUSED,").replace("cols,", "cols UNUSED,")
     assert shape_of(f"#define UNUSED __attribute__((unused))\n{unused}") == 2003
