@@ -34,7 +34,7 @@ extern "C" __global__ void zero_fill(const float* x, float4* y, int n) {
   int i = blockIdx.x * 32 + threadIdx.x, valid = min(max(n - 4 * i, 0), 4) * 4;
   unsigned to = (unsigned)__cvta_generic_to_shared(&row[threadIdx.x]);
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to),
-               "l"(x + min(4 * i, n - 4)), "r"(valid)
+               "l"(x + (valid ? 4 * i : 0)), "r"(valid)  // aligned to 16 bytes
                : "memory");
   asm volatile("cp.async.wait_all;" ::: "memory");
   __syncthreads();
