@@ -53,6 +53,7 @@ std::string Open(Driver& driver) {
   find("cuLibraryLoadData", driver.LibraryLoadData);
   find("cuLibraryUnload", driver.LibraryUnload);
   find("cuMemcpyDtoDAsync", driver.MemcpyDtoDAsync);
+  find("cuMemcpyDtoHAsync", driver.MemcpyDtoHAsync);
   find("cuMemcpyHtoDAsync", driver.MemcpyHtoDAsync);
   find("cuMemsetD16Async", driver.MemsetD16Async);
   find("cuMemsetD32Async", driver.MemsetD32Async);

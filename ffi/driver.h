@@ -29,6 +29,7 @@ struct Driver {
   decltype(&::cuLibraryLoadData) LibraryLoadData = nullptr;
   decltype(&::cuLibraryUnload) LibraryUnload = nullptr;
   decltype(&::cuMemcpyDtoDAsync) MemcpyDtoDAsync = nullptr;
+  decltype(&::cuMemcpyDtoHAsync) MemcpyDtoHAsync = nullptr;
   decltype(&::cuMemcpyHtoDAsync) MemcpyHtoDAsync = nullptr;
   decltype(&::cuMemsetD16Async) MemsetD16Async = nullptr;
   decltype(&::cuMemsetD32Async) MemsetD32Async = nullptr;

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -92,7 +92,15 @@ struct Fill {
 
 struct Synchronize {};
 
-using Command = std::variant<Launch, Copy, Fill, Synchronize>;
+// Looks at the bands of a checked call on a GPU: see guard.h.
+struct Verify {
+  BufferRef begin;  // of the band before the buffer
+  uint64_t bytes;   // between the bands
+  uint64_t guard;   // bytes of each band
+  std::string what;
+};
+
+using Command = std::variant<Launch, Copy, Fill, Synchronize, Verify>;
 
 struct BatchAxis {
   uint64_t size;
@@ -105,7 +113,7 @@ struct Plan {
   std::vector<uint64_t> operand_bytes;  // of one batch element
   std::vector<uint64_t> result_bytes;
   std::vector<uint64_t> result_alignments;  // that addresses are rounded up to, bytes
-  std::vector<BatchAxis> batch_axes;  // outermost first
+  std::vector<BatchAxis> batch_axes;        // outermost first
   std::vector<ImageEntry> images;
   std::vector<FunctionInfo> functions;
   std::vector<Command> commands;

@@ -12,6 +12,8 @@ namespace {
 constexpr uint64_t kMaxGrid[] = {2147483647, 65535, 65535};
 constexpr uint64_t kMaxBlock[] = {1024, 1024, 64};
 constexpr uint64_t kMaxThreads = 1024;
+constexpr uint64_t kMaxGuardBytes = uint64_t{1} << 20;
+constexpr uint64_t kMaxBufferBytes = uint64_t{1} << 62;
 constexpr uint64_t kMaxClusterBlocks = 16;
 constexpr uint64_t kMaxSharedBytes = std::numeric_limits<int32_t>::max();
 
@@ -36,6 +38,8 @@ class CommandDecoder {
         RETURN_IF_ERROR(DecodeFill());
       } else if (tag == 4) {
         plan_.commands.push_back(Synchronize{});
+      } else if (tag == 5) {
+        RETURN_IF_ERROR(DecodeVerify());
       } else {
         RETURN_IF_ERROR(Readable());
         return Malformed(" has tag " + Str(tag));
@@ -179,6 +183,24 @@ class CommandDecoder {
                        "-byte values is misaligned, or its value is wider");
     }
     plan_.commands.push_back(fill);
+    return Status();
+  }
+
+  Status DecodeVerify() {
+    Verify verify;
+    verify.begin = ReadRef();
+    verify.bytes = reader_.U64();
+    verify.guard = reader_.U64();
+    verify.what = reader_.Text();
+    where_ += " (verify)";
+    RETURN_IF_ERROR(Readable());
+    if (verify.guard > kMaxGuardBytes || verify.bytes > kMaxBufferBytes) {
+      return Malformed(" has bands of " + Str(verify.guard) + " bytes around " +
+                       Str(verify.bytes));
+    }
+    const uint64_t bytes = verify.bytes + 2 * verify.guard;
+    RETURN_IF_ERROR(CheckSpan(verify.begin, bytes, ", buffer"));
+    plan_.commands.push_back(std::move(verify));
     return Status();
   }
 

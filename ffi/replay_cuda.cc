@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ffi/counters.h"
+#include "ffi/guard.h"
 #include "ffi/library.h"
 #include "ffi/text.h"
 
@@ -238,6 +239,11 @@ Status CudaReplay::Run(const Synchronize&, const Call& call) const {
   return Internal(plan_.op_name + ": " +
                   Check(result, "cuStreamSynchronize").message() +
                   ". A kernel that ran before is the cause: set JAX_RAWCUDA_DEBUG=1.");
+}
+
+Status CudaReplay::Run(const PreparedVerify& step, const Call& call) const {
+  const char* const begin = call.buffers[step.begin.buffer] + step.begin.offset;
+  return CheckGuards(*step.verify, begin, call.stream);
 }
 
 Status CudaReplay::LaunchFailed(const PreparedLaunch& step, const Status& cause) const {

@@ -59,7 +59,12 @@ class CudaReplay {
     uint8_t width;
     uint32_t value;
   };
-  using Step = std::variant<PreparedLaunch, PreparedCopy, PreparedFill, Synchronize>;
+  struct PreparedVerify {
+    Slot begin;
+    const Verify* verify;
+  };
+  using Step = std::variant<PreparedLaunch, PreparedCopy, PreparedFill, Synchronize,
+                            PreparedVerify>;
 
   static constexpr int kFastOrdinals = 64;
 
@@ -79,6 +84,9 @@ class CudaReplay {
   Step Prepare(const Launch& launch) const;
   Step Prepare(const Copy& copy) const;
   Step Prepare(const Fill& fill) const;
+  Step Prepare(const Verify& verify) const {
+    return PreparedVerify{Locate(verify.begin), &verify};
+  }
   Step Prepare(const Synchronize& synchronize) const { return synchronize; }
 
   Status RunBatch(const Call& call) const;
@@ -87,6 +95,7 @@ class CudaReplay {
   Status Run(const PreparedCopy& step, const Call& call) const;
   Status Run(const PreparedFill& step, const Call& call) const;
   Status Run(const Synchronize& step, const Call& call) const;
+  Status Run(const PreparedVerify& step, const Call& call) const;
   Status LaunchFailed(const PreparedLaunch& step, const Status& cause) const;
   Status WaitForDebugging(const std::string& what, CUstream stream) const;
 

@@ -22,6 +22,7 @@ from ._plan import (
     PointerArgument,
     ScalarArgument,
     Synchronize,
+    Verify,
 )
 
 ABI = 1
@@ -165,7 +166,7 @@ def _argument(argument: PointerArgument | ScalarArgument) -> bytes:
 
 
 def _command(
-    command: Launch | Copy | Fill | Synchronize, functions: dict[Function, int]
+    command: Launch | Copy | Fill | Synchronize | Verify, functions: dict[Function, int]
 ) -> bytes:
     match command:
         case Launch(function, config, arguments):
@@ -185,5 +186,8 @@ def _command(
             return b"\2" + _ref(destination) + _ref(source) + struct.pack("<Q", nbytes)
         case Fill(destination, nbytes, width, value):
             return b"\3" + _ref(destination) + struct.pack("<QBI", nbytes, width, value)
+        case Verify(begin, nbytes, guard, what):
+            sizes = struct.pack("<QQ", nbytes, guard)
+            return b"\5" + _ref(begin) + sizes + _string(what)
         case Synchronize():
             return b"\4"

@@ -82,7 +82,24 @@ class Synchronize:
     """Blocks the host until everything before it has run."""
 
 
-Command = Launch | Copy | Fill | Synchronize
+@dataclass(frozen=True, slots=True)
+class Verify:
+    """Waits, and looks at the bands of `guard` bytes around `nbytes` bytes.
+
+    Attributes:
+      begin: Of the band before them.
+      nbytes: Between the bands.
+      guard: Of each band, in bytes.
+      what: Kernel and buffer, for the message.
+    """
+
+    begin: BufferRef
+    nbytes: int
+    guard: int
+    what: str
+
+
+Command = Launch | Copy | Fill | Synchronize | Verify
 
 _XLA_ALIGNMENT = 64  # bytes; of every buffer, on every platform
 
@@ -203,7 +220,7 @@ class Plan:
     @property
     def synchronizes(self) -> bool:
         """Whether the host waits, so that XLA must not capture the call."""
-        return any(isinstance(c, Synchronize) for c in self.commands)
+        return any(isinstance(c, Synchronize | Verify) for c in self.commands)
 
     @property
     def batch_shape(self) -> tuple[int, ...]:

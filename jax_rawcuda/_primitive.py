@@ -15,6 +15,7 @@ from ._checking import reported
 from ._compat import make_primitive, result_aval, vary_alike
 from ._encoding import encode
 from ._errors import UnsupportedError
+from ._guards import guarded
 from ._module import Target
 from ._plan import Plan
 
@@ -56,6 +57,8 @@ def _lower(ctx: Any, *operands: Any, plan: Plan, platform: str) -> Sequence[Any]
     from ._registration import SYNC_TARGET, TARGET, register
 
     register()
+    if plan.labels is not None and platform == "cuda":
+        plan = guarded(plan)
     attributes = encode(plan, platform)
     hidden = [result_aval((n,), np.dtype(np.uint8), ()) for n in plan.allocations]
     rule = jax.ffi.ffi_lowering(

@@ -47,9 +47,8 @@ def test_an_eager_call_raises_at_once(x):
 
 
 def test_a_jitted_call_raises_what_xla_raises(x):
-    with rc.checking():
-        with pytest.raises(jax.errors.JaxRuntimeError, match=FAULT):
-            jax.block_until_ready(jax.jit(shift())(x))
+    with rc.checking(), pytest.raises(jax.errors.JaxRuntimeError, match=FAULT):
+        jax.block_until_ready(jax.jit(shift())(x))
     with pytest.raises(rc.CheckError, match=FAULT), rc.checking():
         jax.block_until_ready(jax.jit(shift())(x))
 

@@ -15,11 +15,12 @@ NATIVE = ROOT / "ffi"
 # Each row may import from the rows above it, and from its own.
 LAYERS = [
     {"_errors"},
-    {"_dtypes", "_launch", "_compat", "_ffi"},
+    {"_dtypes", "_launch", "_compat", "_checking", "_ffi"},
     {"_source", "_includes", "_signature", "_nvrtc", "_cache", "cpu", "_registration"},
     {"_globals", "_function", "_module"},
     {"_scalars", "_shapes", "_plan"},
-    {"_commands", "_session", "_encoding", "_call_key", "_template"},
+    {"_commands", "_session", "_checked", "_guards"},
+    {"_encoding", "_call_key", "_template"},
     {"_session_function", "_live_refs", "_live_device", "_live_program", "_retained"},
     {"_resources", "_live_session", "_live_call"},
     {"_primitive", "_op", "_live", "_kernel", "_capabilities"},

@@ -8,7 +8,7 @@ namespace jax_rawcuda {
 namespace {
 
 // Accesses are checked before they happen, so this is only for what the checks miss.
-constexpr uint64_t kGuardBytes = 256;
+constexpr uint64_t kGuardBytes = 1024;  // a multiple of every alignment
 
 constexpr int kUndefined = 0xFF;
 
