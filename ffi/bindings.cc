@@ -134,7 +134,9 @@ NB_MODULE(_ffi, m) {
   m.def("types", &Types, "Returns the state type of each platform, for registration.");
   m.def("handlers", &AllHandlers, "Returns the handlers: platform, target, stage.");
   m.def("set_hooks", &SetPythonHooks, nb::arg("inflate"), nb::arg("load_host_kernel"),
-        nb::arg("verify") = nb::none(), "Sets the functions that instantiation calls.");
+        nb::arg("verify"), "Sets the functions that instantiation calls.");
+  m.def("leave_python", &LeavePython,
+        "Keeps kernels that still run from asking the interpreter to print.");
   m.def("host_symbols", &HostSymbolAddresses,
         "Returns the addresses of the functions that host code may call.");
   m.def("driver_status", &GetDriverStatus, nb::call_guard<nb::gil_scoped_release>(),

@@ -67,10 +67,10 @@ Result<std::string> Inflate(std::string_view stored, const Digest& digest) {
   });
 }
 
-Status Verify(std::string_view plan, std::string_view images, std::string_view digest) {
+Status VerifyProgram(std::string_view plan, std::string_view images,
+                     std::string_view digest) {
   const auto verified = WithPython<bool>([&] {
     const nb::str expected(digest.data(), digest.size());
-    if (GlobalPythonHooks().verify.is_none()) return true;
     GlobalPythonHooks().verify(Bytes(plan), Bytes(images), expected);
     return true;
   });
@@ -180,7 +180,7 @@ bool WakePython() { return Py_AddPendingCall(&WritePrinted, nullptr) == 0; }
 
 }  // namespace
 
-Hooks GetPythonHooks() { return {&Inflate, &LoadHostKernel, &Verify}; }
+Hooks GetPythonHooks() { return {&Inflate, &LoadHostKernel, &VerifyProgram}; }
 
 void SetPythonHooks(nb::object inflate, nb::object load_host_kernel,
                     nb::object verify) {
@@ -189,5 +189,7 @@ void SetPythonHooks(nb::object inflate, nb::object load_host_kernel,
   SetHooks(GetPythonHooks());
   SetWakePrinter(&WakePython);
 }
+
+void LeavePython() { SetWakePrinter(nullptr); }
 
 }  // namespace jax_rawcuda

@@ -11,6 +11,9 @@ namespace jax_rawcuda {
 void SetPythonHooks(nanobind::object inflate, nanobind::object load_host_kernel,
                     nanobind::object verify);
 
+// No thread may touch the interpreter from here on: it is about to end.
+void LeavePython();
+
 // The callers. They wait for the interpreter.
 Hooks GetPythonHooks();
 

@@ -20,6 +20,9 @@ def set_hooks(
 ) -> None:
     """Sets the functions that instantiation calls."""
 
+def leave_python() -> None:
+    """Keeps kernels that still run from asking the interpreter to print."""
+
 def host_symbols() -> dict[str, int]:
     """Returns the addresses of the functions that host code may call."""
 

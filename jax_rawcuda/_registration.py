@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import re
 import threading
@@ -42,6 +43,7 @@ def register() -> None:
         if not _registered:
             _check_version()
             _ffi.set_hooks(inflate, load_host_kernel, verify)
+            atexit.register(_ffi.leave_python)
             _register_handlers()
             _registered = True
 

@@ -103,3 +103,30 @@ def test_text_inside_a_larger_program(capsys):
     result = jax.jit(lambda x: hello(x + 1) * 2)(zeros(4))
     assert result.tolist() == [2, 2, 2, 2]
     assert capsys.readouterr().out == "x=1\n" * 4
+
+
+def test_kernels_that_still_print_when_the_process_ends():
+    program = r"""
+        import jax, jax.numpy as jnp
+        import jax_rawcuda as rc
+
+        busy = rc.kernel(
+            'extern "C" __global__ void busy(const int* x, int* y) {'
+            ' int n = x[threadIdx.x];'
+            ' for (int i = 0; i < 20000; i++) n = n * 3 + (n >> 7);'
+            ' if (threadIdx.x == 0) printf("%d\\n", n); y[threadIdx.x] = n; }',
+            out=jax.ShapeDtypeStruct((64,), "int32"),
+            launch=rc.LaunchConfig(grid=400, block=64),
+        )
+        f = jax.jit(lambda x: busy(busy(x)))
+        results = [f(jnp.full(64, i, jnp.int32)) for i in range(4)]
+    """
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(program)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
