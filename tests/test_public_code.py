@@ -58,6 +58,21 @@ def test_scales_of_microscaling_blocks():
     np.testing.assert_array_equal(run(source, codes), want.astype(np.float32))
 
 
+def test_what_the_language_needs_of_std_comes_without_an_include(x):
+    source = r"""
+    template <class F>
+    __device__ float apply(F&& f, float v) { return std::forward<F>(f)(std::move(v)); }
+    __global__ void fold(const float* x, float* out) {
+      int i = blockIdx.x * blockDim.x + threadIdx.x;
+      float sum = 0;
+      for (float w : {0.5f, 0.25f}) sum += apply([=](float v) { return w * v; }, x[i]);
+      std::initializer_list<int> three = {1, 2, 3};
+      out[i] = sum + three.size();
+    }
+    """
+    np.testing.assert_allclose(run(source, x), 0.75 * x + 3, rtol=1e-6)
+
+
 def test_clang_gives_the_advice_that_nvrtc_gives():
     text = "__global__ void k(float* x) { *x = INFINITY; }"
     program = Program("k.cu", text, rc.NvrtcOptions())

@@ -4,6 +4,7 @@
 // source is compiled with `-include jrc_prelude.h`.
 #pragma once
 #pragma clang system_header
+#include "initializer_list"
 #include "jrc/atomics.h"
 #include "jrc/builtin_variables.h"
 #include "jrc/conversions.h"
@@ -13,6 +14,7 @@
 #include "jrc/math_overloads.h"
 #include "jrc/math_special.h"
 #include "jrc/memory.h"
+#include "jrc/move.h"
 #include "jrc/output.h"
 #include "jrc/qualifiers.h"
 #include "jrc/rounding.h"
