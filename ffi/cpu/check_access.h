@@ -17,6 +17,7 @@ enum AccessFlags : uint32_t {
   kReleases = 16,
   kSharedSpace = 32,  // the instruction names shared memory
   kAsync = 64,        // done by the hardware later: an mbarrier orders it
+  kUnused = 128,      // what nobody has written may be read
 };
 inline constexpr uint32_t kAlignmentShift = 8;  // log2 of the alignment is above
 

@@ -85,7 +85,7 @@ bool BlockChecks::Bounded(const Access& access, const Place& place) {
 // Vectors may hold unused parts, so one written byte is enough.
 bool BlockChecks::Initialized(const Access& access, const Place& place) const {
   const Span& span = *place.span;
-  if (span.initialized) return true;
+  if (span.initialized || access.has(kUnused)) return true;
   const uint32_t since = span.per_block ? clock_.begin() : 1;
   const auto offset = static_cast<uint64_t>(place.offset);
   const Cell* const end = span.shadow->end(offset, access.bytes);

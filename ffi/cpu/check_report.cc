@@ -83,7 +83,9 @@ void LaunchChecks::ReportUninitialized(const Access& access, const Place& place,
                                        uint64_t block) {
   Fail(place.span->what + ": " + Action(access) + " at " + Position(access, place) +
        " that nothing has written, by " + Who(access.thread, block, access.site) +
-       ". Write it first; an output or workspace can be allocated with fill=.");
+       (place.span->per_block
+            ? ". Write it first, with __syncthreads() between the write and the read."
+            : ". Write it first; outputs and workspaces can be allocated with fill=."));
 }
 
 void LaunchChecks::ReportRace(const Access& access, const Place& place,

@@ -24,6 +24,8 @@ RED_ZONE = 64
 # A pointer to a buffer of the call holds the buffer's number above its address.
 _ADDRESS_MASK = (1 << 48) - 1
 _ALIGNMENT_SHIFT = 8
+# CUB's merge sorts read one element too many and drop it.
+_LIBRARY = "/cub/"
 _ROW_BYTES = 16  # of an 8x8 matrix of 16-bit elements
 _ROWS = 8
 
@@ -38,6 +40,7 @@ class Action(enum.IntFlag):
     RELEASE = 16
     SHARED = 32
     ASYNC = 64  # its mbarrier orders it, not the thread
+    UNUSED = 128  # what nobody has written may be read
 
 
 # Volatile accesses are how older code hands values from thread to thread.
@@ -83,6 +86,8 @@ def guard(
       align: What the address must be a multiple of; `nbytes` by default.
     """
     address = pointer.tagged or em.op(f"ptrtoint ptr {pointer.value} to i64")
+    if inst.location and _LIBRARY in inst.location.file:
+        action |= Action.UNUSED
     if align is None:
         align = 1 if isinstance(nbytes, str) else nbytes & -nbytes
     flags = action | (align.bit_length() - 1) << _ALIGNMENT_SHIFT

@@ -1,0 +1,14 @@
+"""The corpus of right kernels again, in checked mode: no report, the same values."""
+
+from __future__ import annotations
+
+import pytest
+from test_kernels import *  # noqa: F403
+
+import jax_rawcuda as rc
+
+
+@pytest.fixture(autouse=True)
+def checked():
+    with rc.checking():
+        yield
