@@ -25,7 +25,7 @@ import _fuzz_run
 import _math_errors
 import _operations
 
-FUZZED = 2000
+FUZZED = 3000
 _TOGETHER = 10  # random kernels per module
 WORKERS = os.cpu_count() or 1
 
