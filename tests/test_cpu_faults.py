@@ -80,7 +80,9 @@ def test_endless_spinning_ends(monkeypatch):
     spin = "(volatile int* flag) { while (*flag == 0) {} }"
     message = fault(spin, zeros(1), grid=3)
     assert "k: still running after 0.3 s while all threads spin: thread (" in message
-    assert ": spin loop. If it would end, set JAX_RAWCUDA_CPU_TIMEOUT to more" in message
+    assert (
+        ": spin loop. If it would end, set JAX_RAWCUDA_CPU_TIMEOUT to more" in message
+    )
 
 
 def test_blocks_that_do_not_fit():

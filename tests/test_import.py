@@ -53,7 +53,7 @@ def test_import(tmp_path):
 def test_unknown_names_are_attribute_errors():
     import jax_rawcuda as rc
 
-    with pytest.raises(AttributeError, match="jax_rawcuda.* no attribute 'kernal'"):
+    with pytest.raises(AttributeError, match="no attribute 'kernal'"):
         rc.kernal  # noqa: B018
     with pytest.raises(ImportError, match="kernal"):
         exec("from jax_rawcuda import kernal")

@@ -38,8 +38,8 @@ class LaunchState {
   const uint32_t thread_count;  // of one block
   const uint64_t block_count;
   Extents cluster = {1, 1, 1};  // in blocks; divides the grid
-  const uint64_t id;           // differs between launches
-  LaunchChecks* const checks;  // null: the launch is not checked
+  const uint64_t id;            // differs between launches
+  LaunchChecks* const checks;   // null: the launch is not checked
 
   uint64_t cluster_blocks() const {
     return uint64_t{cluster[0]} * cluster[1] * cluster[2];

@@ -180,8 +180,7 @@ int64_t AddProduct(const Product& p, int64_t sum, int32_t a, int32_t b) {
 }
 
 uint64_t Encode(const Product& p, float value) {
-  if (p.d == ElementKind::kF16)
-    return RoundToSmall(value, kFloat16);
+  if (p.d == ElementKind::kF16) return RoundToSmall(value, kFloat16);
   return BitsFromFloat(value);
 }
 uint64_t Encode(const Product&, double value) {

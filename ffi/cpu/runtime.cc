@@ -93,10 +93,8 @@ void jrc_cp_zfill(uint8_t* destination, const uint8_t* source, uint32_t size,
 
 std::vector<HostSymbol> HostSymbols() {
   SymbolTable table = {
-      JRC_SYMBOL(jrc_trap),           JRC_SYMBOL(jrc_assertfail),
-      JRC_SYMBOL(jrc_isspace),        JRC_SYMBOL(jrc_stopped),
-      JRC_SYMBOL(jrc_stack_overflow),
-      JRC_SYMBOL(jrc_clock),
+      JRC_SYMBOL(jrc_trap),     JRC_SYMBOL(jrc_assertfail),     JRC_SYMBOL(jrc_isspace),
+      JRC_SYMBOL(jrc_stopped),  JRC_SYMBOL(jrc_stack_overflow), JRC_SYMBOL(jrc_clock),
       JRC_SYMBOL(jrc_cp_zfill),
   };
   AppendAtomics(table);
