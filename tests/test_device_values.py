@@ -92,3 +92,15 @@ def test_decomposition():
     near = np.abs(x) < 1e6
     np.testing.assert_allclose(remainder[near], (x - turns * 1.5)[near], atol=1e-6)
     np.testing.assert_array_equal(quotient[near] & 7, turns[near].astype(int) & 7)
+
+
+def test_integer_intrinsics_wrap():
+    """Also where the compiler might conclude that nothing overflows."""
+    x = np.int32([0x7FFFFF, 0x7FFFFFFF])
+    _, found = launch(
+        "p1[i] = (__mul24(p0[i], p0[i]) < 0)"
+        " | (__viaddmin_s32(p0[i], 1, p0[i]) < p0[i]) << 1;",
+        x,
+        np.zeros_like(x),
+    )
+    assert found.tolist() == [1, 2]

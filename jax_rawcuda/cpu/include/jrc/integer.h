@@ -40,7 +40,11 @@ __JRC_FN unsigned int __funnelshift_rc(unsigned int lo, unsigned int hi,
   return shift >= 32 ? hi : __funnelshift_r(lo, hi, shift);
 }
 
-__JRC_FN int __mul24(int x, int y) { return (x << 8 >> 8) * (y << 8 >> 8); }
+// Results wrap, which C++ defines for unsigned values only.
+__JRC_FN int __jrc_sum(int x, int y) { return (unsigned int)x + (unsigned int)y; }
+__JRC_FN int __mul24(int x, int y) {
+  return (unsigned int)(x << 8 >> 8) * (unsigned int)(y << 8 >> 8);
+}
 __JRC_FN unsigned int __umul24(unsigned int x, unsigned int y) {
   return (x & 0xffffff) * (y & 0xffffff);
 }
@@ -79,7 +83,7 @@ __JRC_FN unsigned int __dp4a(unsigned int a, unsigned int b, unsigned int c) {
   return r;
 }
 __JRC_FN int __dp4a(char4 a, char4 b, int c) {
-  return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w + c;
+  return __jrc_sum(a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w, c);
 }
 __JRC_FN unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int c) {
   return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w + c;
@@ -88,8 +92,8 @@ __JRC_FN unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int c) {
 // dp2a: two 16-bit lanes of a with two bytes of b, the low or the high pair.
 #define __JRC_DP2A(NAME, SHIFT)                                                \
   __JRC_FN int NAME(int a, int b, int c) {                                     \
-    return c + (short)a * (signed char)(b >> SHIFT) +                          \
-           (a >> 16) * (signed char)(b >> (SHIFT + 8));                        \
+    return __jrc_sum(c, (short)a * (signed char)(b >> SHIFT) +                 \
+                            (a >> 16) * (signed char)(b >> (SHIFT + 8)));      \
   }                                                                            \
   __JRC_FN unsigned int NAME(unsigned int a, unsigned int b, unsigned int c) { \
     return c + (a & 0xffff) * (b >> SHIFT & 0xff) +                            \
@@ -110,10 +114,18 @@ __JRC_FN unsigned int __vimin3_u32(unsigned int a, unsigned int b, unsigned int 
 }
 __JRC_FN int __vimax_s32_relu(int a, int b) { return max(max(a, b), 0); }
 __JRC_FN int __vimin_s32_relu(int a, int b) { return max(min(a, b), 0); }
-__JRC_FN int __viaddmax_s32(int a, int b, int c) { return max(a + b, c); }
-__JRC_FN int __viaddmin_s32(int a, int b, int c) { return min(a + b, c); }
-__JRC_FN int __viaddmax_s32_relu(int a, int b, int c) { return max(max(a + b, c), 0); }
-__JRC_FN int __viaddmin_s32_relu(int a, int b, int c) { return max(min(a + b, c), 0); }
+__JRC_FN int __viaddmax_s32(int a, int b, int c) {
+  return max(__jrc_sum(a, b), c);
+}
+__JRC_FN int __viaddmin_s32(int a, int b, int c) {
+  return min(__jrc_sum(a, b), c);
+}
+__JRC_FN int __viaddmax_s32_relu(int a, int b, int c) {
+  return max(max(__jrc_sum(a, b), c), 0);
+}
+__JRC_FN int __viaddmin_s32_relu(int a, int b, int c) {
+  return max(min(__jrc_sum(a, b), c), 0);
+}
 __JRC_FN unsigned int __viaddmax_u32(unsigned int a, unsigned int b, unsigned int c) {
   return max(a + b, c);
 }
