@@ -15,6 +15,14 @@
 
 namespace std_ = cuda::std;
 
+// No generic lambda: NVRTC 13.0 takes the instances of one for host functions.
+struct AsFloat {
+  template <typename T>
+  __device__ float operator()(T value) const {
+    return (float)value;
+  }
+};
+
 extern "C" __global__ void values(const float* x, float* y) {
   int i = threadIdx.x;
   std_::array<float, 3> a{x[i], 2.0f, x[i] * x[i]};
@@ -24,8 +32,7 @@ extern "C" __global__ void values(const float* x, float* y) {
   std_::variant<int, float> v;
   if (i % 3) v = 0.5f;
   auto [sum, index] = t;
-  y[i] = sum + o.value_or(7.0f) + index +
-         std_::visit([](auto each) { return (float)each; }, v);
+  y[i] = sum + o.value_or(7.0f) + index + std_::visit(AsFloat(), v);
 }
 
 extern "C" __global__ void complexes(const std_::complex<float>* z,
