@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from _cpu_runner import run
 
+import jax_rawcuda as rc
+
 TYPES = {
     "__half": np.float16,
     "__nv_bfloat16": ml_dtypes.bfloat16,
@@ -84,3 +86,29 @@ def test_product(rng, shape, kind, total, a_layout, b_layout):
         )
     want = (2 * (a @ b + c)).T.ravel()
     np.testing.assert_array_equal(got.ravel().astype(np.int64), want)
+
+
+PUBLIC = """
+#include <mma.h>
+using namespace nvcuda::wmma;
+__global__ void multiply(const __half* a, const __half* b, float* c, float scale) {
+  fragment<matrix_a, 16, 16, 16, __half, row_major> left;
+  fragment<matrix_b, 16, 16, 16, __half, col_major> right;
+  fragment<accumulator, 16, 16, 16, float> sum;
+  fill_fragment(sum, 1.0f);
+  load_matrix_sync(left, a, 16);
+  load_matrix_sync(right, b, 16);
+  mma_sync(sum, left, right, sum);
+  for (int i = 0; i < sum.num_elements; i++) sum.x[i] *= scale;
+  store_matrix_sync(c, sum, 16, mem_row_major);
+}"""
+
+
+def test_on_every_platform(device, rng):
+    multiply = rc.kernel(PUBLIC, shapes="16 16, 16 16 -> 16 16", threads=32, block=32)
+    a, b = (rng.standard_normal((16, 16)).astype(np.float16) for _ in range(2))
+    got = jax.jit(lambda a, b: multiply(a, b, 0.5))(
+        *(jax.device_put(x, device) for x in (a, b))
+    )
+    want = 0.5 * (1 + a.astype(np.float64) @ b.astype(np.float64).T)
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-4)
