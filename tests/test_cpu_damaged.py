@@ -40,7 +40,7 @@ INSERTIONS = [
     *("(", ")", "|", "!", ".reg", ".shared", ".entry", ".func", "bar.sync", "ret"),
     *("exit", "bra", "call", "$L__BB0_1"),
 ]
-COUNT = 360
+COUNT = 120
 SIGNATURE = "k(const float* x, float* y, int n)"
 
 
