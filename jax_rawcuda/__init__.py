@@ -16,6 +16,8 @@ else:
             from importlib.metadata import version
 
             return version("jax-rawcuda")
+        if name == "__all__":  # `from jax_rawcuda import *`
+            return __dir__()
         if not name.startswith("_"):
             from . import _public
 

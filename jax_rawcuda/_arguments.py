@@ -9,6 +9,7 @@ from typing import Any
 
 from ._dtypes import value_type
 from ._errors import SignatureError
+from ._operands import describe, is_array
 from ._signature import KernelSignature, Parameter
 
 
@@ -120,14 +121,41 @@ def sort_arguments(
     needed = [name for name in every if name not in roles.dimensions]
     for names in (needed, every):
         if len(names) == len(args):
-            return {**dict(zip(names, args, strict=True)), **keywords}
+            named = {**dict(zip(names, args, strict=True)), **keywords}
+            _check_scalars(roles, named)
+            return named
     optional = [name for name in every if name in roles.dimensions]
     extra = f", optionally {', '.join(optional)}" if optional else ""
     raise SignatureError(
         f"{roles.kernel}: expected {len(needed)} operands "
         f"({', '.join(needed)}{extra}), got {len(args)}. "
-        f"Outputs are allocated for you and are not passed.{_unnamed(roles)}"
+        f"{_about_results(roles)}{_unnamed(roles)}"
     )
+
+
+def _about_results(roles: Roles) -> str:
+    if not roles.outputs:
+        return "It has no results to allocate."
+    names = ", ".join(p.name for p in roles.parameters if p.name in roles.outputs)
+    return (
+        f"Results ({names}) are allocated for you and are not passed: a pointer that "
+        "is passed needs `const`, or its name in in_out=."
+    )
+
+
+def _check_scalars(roles: Roles, named: Mapping[str, Any]) -> None:
+    """Finds an operand that took a scalar's place, as its own pointer is not const."""
+    if not all(hasattr(named[p.name], "shape") for p in roles.operands):
+        return  # the better error is about that operand
+    for parameter in roles.parameters:
+        value: Any = named.get(parameter.name)
+        if parameter.is_pointer or value_type(parameter.type) is None:  # or a struct
+            continue
+        if is_array(value) and value.shape:
+            raise SignatureError(
+                f"{roles.kernel}: scalar '{parameter.name}' is an array "
+                f"({describe(value)}). {_about_results(roles)}"
+            )
 
 
 def _unnamed(roles: Roles) -> str:

@@ -162,8 +162,8 @@ class Contract:
             names = ", ".join(p.name for p in outputs)
             raise SignatureError(
                 f"{self.owner}: {declared} results declared; the kernel writes "
-                f"{len(outputs)} ({names or 'none'}). Name pointers that are passed in "
-                "and written in in_out=."
+                f"{len(outputs)} ({names or 'none'}) that are not in in_out=. Pointers "
+                "of in_out= are operands, and stand left of -> only."
             )
 
     def _ask(self, what: str, choice: Any, public: Sequence[Any]) -> Any:

@@ -33,6 +33,11 @@ def _undefined(names: str) -> str:
 
 _HINTS = (
     (
+        r"Instruction '[\w.:]+' not supported on \.target 'sm_\d+'",
+        "Instructions that one architecture alone has need its name with an a, such as "
+        'NvrtcOptions(arch="sm_90a").',
+    ),
+    (
         r"cub/cub\.cuh|Including <cub/cub",
         "The umbrella <cub/cub.cuh> holds host code. Include the specific header, such "
         "as <cub/block/block_reduce.cuh>.",

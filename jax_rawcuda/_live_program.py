@@ -11,10 +11,10 @@ from typing import NoReturn, cast
 
 import numpy as np
 
-from . import _ffi
 from ._device import call_driver, device_context
 from ._encoding import encode
 from ._errors import BackendError, UnsupportedError, ValidationError
+from ._extension import ffi as _ffi
 from ._live_device import LiveDevice
 from ._module import Module
 from ._plan import ArrayType, BufferRef, Command, Plan, Space, relocate

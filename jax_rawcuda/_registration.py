@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import os
 import re
 import threading
 import zlib
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import jax
 
-from jax_rawcuda import _ffi
+from ._errors import ValidationError
+from ._extension import ffi as _ffi
 
 if TYPE_CHECKING:
     from jax_rawcuda.cpu.jit import HostKernel
@@ -42,6 +44,7 @@ def register() -> None:
     with _lock:
         if not _registered:
             _check_version()
+            _check_settings()
             _ffi.set_hooks(inflate, load_host_kernel, verify)
             atexit.register(_ffi.leave_python)
             _register_handlers()
@@ -55,6 +58,18 @@ def _register_handlers() -> None:
         jax.ffi.register_ffi_type(_STATE_TYPE, types[platform], platform=platform)
         for key, target in _TARGETS.items():
             jax.ffi.register_ffi_target(target, handlers[platform][key], platform)
+
+
+def _check_settings() -> None:
+    """Refuses values that the extension, which reads them, would not understand."""
+    timeout = os.environ.get("JAX_RAWCUDA_CPU_TIMEOUT", "")
+    if timeout and not re.fullmatch(r"\d+(\.\d*)?|\.\d+", timeout):
+        raise ValidationError(
+            f"JAX_RAWCUDA_CPU_TIMEOUT={timeout!r}: seconds are needed, as 10 or 0.5."
+        )
+    debug = os.environ.get("JAX_RAWCUDA_DEBUG", "")
+    if debug not in ("", "0", "1"):
+        raise ValidationError(f"JAX_RAWCUDA_DEBUG={debug!r}: 0 or 1 is needed.")
 
 
 def _check_version() -> None:

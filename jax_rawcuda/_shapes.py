@@ -36,7 +36,7 @@ def evaluate(expression: Expression, sizes: Mapping[str, int], *, owner: str) ->
             known = ", ".join(sorted(sizes)) or "none"
             raise ValidationError(
                 f"{owner} reads '{expression.name}', which no operand fixes "
-                f"(known: {known})."
+                f"(known: {known}). Name it in shapes=, or compute it in launch=."
             )
         return sizes[expression.name]
     left = evaluate(expression.left, sizes, owner=owner)

@@ -47,7 +47,7 @@ def scale(**contract):
         (
             {"shapes": "n -> n, n"},
             SignatureError,
-            r"^scale: 2 results declared; the kernel writes 1 \(out\)\.",
+            r"^scale: 2 results declared; the kernel writes 1 \(out\) that ",
         ),
     ],
 )

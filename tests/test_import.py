@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +60,53 @@ def test_unknown_names_are_attribute_errors():
         rc.kernal  # noqa: B018
     with pytest.raises(ImportError, match="kernal"):
         exec("from jax_rawcuda import kernal")
+
+
+def test_star_import():
+    import jax_rawcuda as rc
+
+    names: dict = {}
+    exec("from jax_rawcuda import *", names)
+    assert names["kernel"] is rc.kernel
+    assert "TYPE_CHECKING" not in names
+
+
+def test_the_sources_without_the_extension(tmp_path):
+    import jax_rawcuda as rc
+
+    package = Path(rc.__file__).parent
+    ignore = shutil.ignore_patterns("_ffi*", "__pycache__")
+    shutil.copytree(package, tmp_path / "jax_rawcuda", ignore=ignore)
+    code = "import jax_rawcuda as rc; rc.register()"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+    )
+    assert run.returncode
+    assert re.search(
+        r"ImportError: jax_rawcuda: .* holds the sources, without the compiled "
+        r"extension, and hides the installed package\. Start Python in another folder",
+        run.stderr,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("JAX_RAWCUDA_CPU_TIMEOUT", "abc", "seconds are needed, as 10 or 0.5."),
+        ("JAX_RAWCUDA_CPU_TIMEOUT", "-1", "seconds are needed, as 10 or 0.5."),
+        ("JAX_RAWCUDA_DEBUG", "maybe", "0 or 1 is needed."),
+    ],
+)
+def test_settings_that_are_not_understood(name, value, says):
+    code = "import jax_rawcuda as rc; rc.register()"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, name: value},
+    )
+    assert f"ValidationError: {name}={value!r}: {says}" in run.stderr
 
 
 def test_public_names():

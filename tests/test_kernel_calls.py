@@ -51,6 +51,38 @@ def test_names_that_cannot_be_passed():
         axpy()(x, y, 2.0, out=x)
 
 
+FORGOTTEN = """
+__global__ void twice(float* x, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2 * x[i];
+}"""
+ABOUT = (
+    r"Results \(x, out\) are allocated for you and are not passed: a pointer that is "
+    r"passed needs `const`, or its name in in_out=\.$"
+)
+
+
+def test_a_forgotten_const_is_named():
+    kernel = rc.kernel(FORGOTTEN, shapes="n -> n", threads="n")
+    text = r"^twice: scalar 'n' is an array \(float32\[19\]\)\. " + ABOUT
+    with pytest.raises(rc.SignatureError, match=text):
+        kernel(*arrays(1))
+    with pytest.raises(
+        rc.SignatureError, match=r"^twice: expected .* got 3\. " + ABOUT
+    ):
+        kernel(*arrays(3))
+
+
+def test_a_result_declared_for_an_operand_in_place():
+    kernel = rc.kernel(ADD, shapes="n, n -> n", in_out="total", threads="n")
+    with pytest.raises(
+        rc.SignatureError,
+        match=r"^add: 1 results declared; the kernel writes 0 \(none\) that are not in "
+        r"in_out=\. Pointers of in_out= are operands, and stand left of -> only\.$",
+    ):
+        kernel(*arrays(2))
+
+
 def test_the_signature_is_that_of_a_call():
     assert str(inspect.signature(axpy())) == "(x, y, a, *dimensions, **named)"
 
