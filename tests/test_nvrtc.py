@@ -46,6 +46,10 @@ pytestmark = pytest.mark.usefixtures("fresh_cache")
         ('identifier "tex2D" is undefined', "Read global memory"),
         ("error: texture is not a template", "Read global memory"),
         ("error: device-side kernel launch could not be processed", "an rc.op"),
+        (
+            "error   : Instruction 'wgmma.fence' not supported on .target 'sm_90'",
+            'NvrtcOptions(arch="sm_90a")',
+        ),
     ],
 )
 def test_hints(log, advice):
