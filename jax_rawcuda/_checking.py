@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ._compat import runtime_error_type, traced_apart
+from ._compat import runtime_errors, traced_apart
 from ._errors import CheckError, ValidationError
 
 _VARIABLE = "JAX_RAWCUDA_CHECK"
@@ -74,7 +74,7 @@ def reported() -> Iterator[None]:
     """Turns the report of a checked call, as XLA raises it, into a CheckError."""
     try:
         yield
-    except runtime_error_type() as error:
+    except runtime_errors() as error:
         report = _REPORT.search(str(error))
         if report is None:
             raise

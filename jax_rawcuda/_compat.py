@@ -61,10 +61,12 @@ def vary_alike(operands: Sequence[Any]) -> list[Any]:
     ]
 
 
-def runtime_error_type() -> type[Exception]:
-    """The exception that XLA raises for an error while a program runs."""
-    error: type[Exception] = jax.errors.JaxRuntimeError
-    return error
+def runtime_errors() -> tuple[type[Exception], ...]:
+    """The exceptions that carry XLA's word of an error while a program runs.
+
+    On a repeated call jax 0.11.2 raises a ValueError with the same text.
+    """
+    return (jax.errors.JaxRuntimeError, ValueError)
 
 
 def traced_apart(name: str) -> contextlib.AbstractContextManager[None]:

@@ -159,6 +159,15 @@ def _to_complex(owner: str, c_type: str, target: ValueType, value: Any) -> bytes
     return b"".join(_to_float(owner, c_type, part, p).tobytes() for p in parts)
 
 
+def check_native(owner: str, dtype: np.dtype) -> None:
+    """Refuses values whose bytes mean another number on this machine."""
+    if not dtype.isnative:
+        raise SignatureError(
+            f"{owner} is of foreign byte order ({dtype}). Convert it with "
+            ".astype(dtype.newbyteorder('='))."
+        )
+
+
 def type_name(value: object) -> str:
     """Names a value's type in a message: `a list`."""
     kind = type(value).__name__

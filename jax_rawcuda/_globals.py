@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._compat import is_tracer
-from ._conversion import convert
+from ._conversion import check_native, convert
 from ._dtypes import ElementType, element_types, value_type
 from ._errors import SignatureError, ValidationError
 from ._image import ImageVariable
@@ -106,6 +106,7 @@ class GlobalVariable:
                 f"{owner} is {self._described}, given {type(value).__name__}. Give a "
                 "NumPy array."
             )
+        check_native(owner, array.dtype)
         if choices:
             self._check(owner, array, choices)
         elif array.nbytes != self.type.size:

@@ -8,6 +8,7 @@ import jax
 import ml_dtypes
 import numpy as np
 
+from ._conversion import check_native
 from ._errors import SignatureError
 from ._plan import ArrayType
 
@@ -69,7 +70,10 @@ def check_operand(owner: str, value: Any) -> tuple[Any, ArrayType]:
 
 def as_bytes(owner: str, data: Any) -> bytes:
     """Reads constant bytes that a user gives."""
+    if isinstance(data, np.ma.MaskedArray):
+        raise SignatureError(f"{owner} got a masked array. Fill it first.")
     if isinstance(data, np.ndarray) and not data.dtype.hasobject:
+        check_native(owner, data.dtype)
         return data.tobytes()
     if isinstance(data, bytes | bytearray | memoryview):
         return bytes(data)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
-from ._conversion import ScalarLike, concrete, convert, type_name
+from ._conversion import ScalarLike, check_native, concrete, convert, type_name
 from ._dtypes import ValueType, c_type_of, value_type
 from ._errors import SignatureError
 from ._signature import Parameter
@@ -77,6 +77,7 @@ class KernelArg:
         if isinstance(value, bytes | bytearray | memoryview):
             return cls("bytes", bytes(value))
         if isinstance(value, np.generic | np.ndarray) and value.dtype.kind != "O":
+            check_native("KernelArg.scalar: value", value.dtype)
             return cls("bytes", value.tobytes())
         raise SignatureError(
             f"KernelArg.scalar: needs bytes or a NumPy value, got {type_name(value)}."
@@ -124,11 +125,7 @@ def pack_scalar(kernel: str, parameter: Parameter, value: object) -> bytes:
     if isinstance(value, np.void | np.ndarray) and (
         target is None or (target.kind == "vector" and target.dtype == value.dtype)
     ):
-        if not value.dtype.isnative:
-            raise SignatureError(
-                f"{owner} is a record of foreign byte order ({value.dtype}). Convert "
-                "it with .astype(value.dtype.newbyteorder('='))."
-            )
+        check_native(owner, value.dtype)
         return _sized(owner, parameter, value.tobytes())
     scalar = concrete(owner, value)
     if target is None or target.kind == "vector":

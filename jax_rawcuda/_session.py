@@ -130,6 +130,7 @@ class Session(Commands):
         self._check_open()
         owner = f"{self.op_name}: alloc_bytes"
         size = positive_size(owner, "nbytes", nbytes)
+        align = positive_size(owner, "align", align)
         if align < 1 or align & (align - 1) or align > MAX_ALIGNMENT:
             raise ValidationError(
                 f"{owner}: align={align}; it needs a power of two up to "

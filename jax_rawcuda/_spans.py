@@ -8,6 +8,8 @@ from typing import Any
 
 from ._errors import ValidationError
 
+MAX_BYTES = 2**62  # far beyond any memory; sums of a few sizes fit 64 bits
+
 
 def positive_size(owner: str, name: str, value: Any) -> int:
     """Reads a count of bytes or elements, 0 allowed."""
@@ -16,6 +18,8 @@ def positive_size(owner: str, name: str, value: Any) -> int:
         raise ValidationError(
             f"{owner}: {name}={value!r}; it needs an int that is not negative."
         )
+    if size > MAX_BYTES:
+        raise ValidationError(f"{owner}: {name}={size}; the largest is {MAX_BYTES}.")
     return size
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -18,6 +19,12 @@ from hypothesis import settings
 # Children started with `python -c` must find the installed package, not the folder of
 # sources that tests run in: that one holds no compiled extension.
 os.environ["PYTHONSAFEPATH"] = "1"
+# They find the helpers beside the tests, too.
+_folders = [
+    str(Path(__file__).parent),
+    *os.environ.get("PYTHONPATH", "").split(os.pathsep),
+]
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, _folders))
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")

@@ -53,6 +53,47 @@ def test_a_jitted_call_raises_what_xla_raises(x):
         jax.block_until_ready(jax.jit(shift())(x))
 
 
+def test_a_call_that_fails_after_it_has_succeeded(x):
+    # JAX reports a repeated call's error in another way than the first one's.
+    table = rc.kernel(
+        """__global__ void look(const float* x, const int* at, float* y, int n) {
+          if (threadIdx.x < n) y[threadIdx.x] = x[at[threadIdx.x]];
+        }""",
+        shapes="m, n -> n",
+        threads="n",
+        block=32,
+    )
+    good, bad = jnp.arange(8), jnp.full(8, 8)
+    for call in (table, jax.jit(table)):
+        with pytest.raises(rc.CheckError, match=FAULT), rc.checking():
+            for _ in range(3):
+                np.testing.assert_array_equal(call(x, good), x)
+            jax.block_until_ready(call(x, bad))
+
+
+def test_shared_variables_that_the_compiler_splits(x):
+    # Parts with constant places become variables of their own, with names of its own.
+    centred = rc.kernel(
+        """__global__ void centre(const float* x, float* y, int n) {
+          __shared__ struct { float mean, scale; } s;
+          __shared__ float total[32];
+          if (threadIdx.x == 0) {
+            total[0] = x[5];
+            s.mean = x[1];
+            s.scale = 2;
+          }
+          __syncthreads();
+          if (threadIdx.x < n)
+            y[threadIdx.x] = (x[threadIdx.x] - s.mean) * s.scale / total[0];
+        }""",
+        shapes="n -> n",
+        threads="n",
+        block=32,
+    )
+    with rc.checking():
+        np.testing.assert_allclose(centred(x), (x - 1) * 2 / 5, rtol=1e-6)
+
+
 def test_a_jitted_function_is_compiled_anew_for_the_mode(x):
     traces = []
 

@@ -8,6 +8,7 @@ import random
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -41,6 +42,7 @@ INSERTIONS = [
     *("exit", "bra", "call", "$L__BB0_1"),
 ]
 COUNT = 120
+MODULE = Path(__file__).stem
 SIGNATURE = "k(const float* x, float* y, int n)"
 
 
@@ -107,7 +109,7 @@ def run_some():
 
 def child(call, **environment):
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", f"import {__name__} as t; {call}"],
+        [sys.executable, "-X", "faulthandler", "-c", f"import {MODULE} as t; {call}"],
         capture_output=True,
         text=True,
         timeout=500,

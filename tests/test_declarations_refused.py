@@ -174,3 +174,50 @@ def test_a_symbolic_shape():
         match=r"^twice: operand 'x' has the symbolic shape \(b,\), but launches are ",
     ):
         export.export(jax.jit(lambda x: declare()(x)))(spec)
+
+
+BIG = np.array([1.5, 2.0], ">f4")
+
+
+def test_bytes_of_foreign_order():
+    text = r" is of foreign byte order \(>f4\)\. Convert it with \.astype\("
+    with pytest.raises(rc.SignatureError, match="^upload: upload_bytes" + text):
+        upload(X, data=BIG)
+    with pytest.raises(rc.SignatureError, match=r"^KernelArg\.scalar: value" + text):
+        rc.KernelArg.scalar(BIG)
+    module = rc.compile_nvrtc(
+        """struct Pair { float a, b; };
+        __constant__ Pair pair = {1, 2};
+        __global__ void k(float* out) { out[0] = pair.a; }"""
+    )
+    with pytest.raises(rc.SignatureError, match="variable 'pair'" + text):
+        module.global_("pair").set(BIG)
+
+
+def test_constants_that_are_masked():
+    masked = np.ma.masked_array(X, X > 0)
+    with pytest.raises(rc.SignatureError, match="upload_bytes got a masked array"):
+        upload(X, data=masked)
+
+
+@rc.op
+def workspace(s, x, *, size=64, align=256):
+    s.alloc_bytes(size, align)
+    return x
+
+
+@pytest.mark.parametrize(
+    ("sizes", "text"),
+    [
+        (
+            {"size": 1 << 64},
+            r"nbytes=18446744073709551616; the largest is 46116860184",
+        ),
+        ({"align": 1.0}, r"align=1\.0; it needs an int that is not negative\."),
+        ({"align": True}, r"align=True; it needs an int"),
+        ({"align": None}, r"align=None; it needs an int"),
+    ],
+)
+def test_workspaces_of_no_size(sizes, text):
+    with pytest.raises(ValidationError, match="^workspace: alloc_bytes: " + text):
+        workspace(X, **sizes)

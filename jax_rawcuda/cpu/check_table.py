@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from .._demangle import demangle
+from .._errors import ValidationError
 from .layout import KernelLayout
 from .operands import SIZES
 from .ptx import Module, Variable
 from .variables import Variables
+
+_PART = re.compile(r"(?:_\$_\d+)+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,5 +95,10 @@ def _element(variable: Variable) -> int:
 
 def _spelling(symbol: str) -> str:
     """Returns `tile` for `_ZZ6matmulPKfE4tile`."""
-    text = demangle(symbol.partition("@")[0])
+    # LLVM splits a variable whose parts have constant places: `total` is `total_$_0`.
+    whole = _PART.sub("", symbol.partition("@")[0])
+    try:
+        text = demangle(whole)
+    except ValidationError:  # a compiler's own name is better than no check
+        text = whole
     return text.rpartition("::")[2]
