@@ -20,10 +20,7 @@ from hypothesis import settings
 # sources that tests run in: that one holds no compiled extension.
 os.environ["PYTHONSAFEPATH"] = "1"
 # They find the helpers beside the tests, too.
-_folders = [
-    str(Path(__file__).parent),
-    *os.environ.get("PYTHONPATH", "").split(os.pathsep),
-]
+_folders = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, _folders))
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
