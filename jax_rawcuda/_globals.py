@@ -64,8 +64,8 @@ class GlobalVariable:
         """Returns the module with another first value of the variable.
 
         The value is part of the program: each device gets it once, before the first
-        launch. What kernels write to the variable stays, for every program with an equal
-        module, until the last of them is dropped.
+        launch. What kernels write to the variable stays, for every program with an
+        equal module, until the last of them is dropped.
         For tables rather than data: XLA takes a tenth of a second per megabyte.
 
         Args:
