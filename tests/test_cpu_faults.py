@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from _cpu_runner import run, zeros
 
+import jax_rawcuda as rc
+
 
 def fault(source, *arrays, **geometry):
     with pytest.raises(jax.errors.JaxRuntimeError) as caught:
@@ -124,3 +126,19 @@ def test_device_heap():
         zeros(32),
     )
     np.testing.assert_array_equal(out, 16 * np.arange(32) + 120)
+
+
+def test_grid_sync_needs_a_cooperative_launch():
+    # It traps, as on a device: nothing says that the blocks run at the same time.
+    kernel = rc.kernel(
+        """#include <cooperative_groups.h>
+        __global__ void k(int* out) {
+          cooperative_groups::this_grid().sync();
+          out[0] = 1;
+        }""",
+        shapes=" -> 1",
+        launch=rc.LaunchConfig(2, 32),
+    )
+    cpu = jax.default_device(jax.devices("cpu")[0])
+    with cpu, pytest.raises(jax.errors.JaxRuntimeError, match="k: trap in thread"):
+        jax.block_until_ready(kernel())

@@ -58,7 +58,7 @@ bool Block::Prepare(LaunchState& launch, Cluster* cluster, uint32_t rank) {
   context_.stop = launch.stop_flag();
   context_.grid_id = launch.id;
   context_.cluster_size = static_cast<uint32_t>(launch.cluster_blocks());
-  context_.grid_workspace = launch.grid_workspace;
+  context_.grid_workspace = launch.cooperative ? launch.grid_workspace : nullptr;
   checks_.reset();
   if (launch.checks != nullptr) {
     checks_ = std::make_unique<BlockChecks>(*launch.checks, launch, context_);

@@ -46,7 +46,10 @@ class LaunchState {
   }
   uint64_t cluster_count() const { return block_count / cluster_blocks(); }
 
-  // Zeroed words where blocks of a grid may meet (cooperative groups).
+  // Whether the blocks of the grid may wait for each other.
+  bool cooperative = false;
+
+  // Zeroed words where they meet (cooperative groups).
   alignas(64) uint32_t grid_workspace[64] = {};
 
   // Records the first fault and asks every block to stop. Later faults are dropped.

@@ -82,6 +82,7 @@ Status LaunchGrid(const HostKernel& kernel, const void* params,
       static_cast<uint64_t>(pool_threads), config.cooperative, checks);
   LaunchState& launch = work->launch;
   launch.cluster = config.cluster;
+  launch.cooperative = config.cooperative;
   const LaunchWatch watch(launch);
   if (checks != nullptr) checks->Begin(launch);
   const uint64_t helpers =
