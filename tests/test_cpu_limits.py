@@ -111,6 +111,8 @@ INTERRUPTED = """
     import jax, numpy as np
     from _cpu_runner import compile_ptx, run, zeros
 
+    # A shell ignores Ctrl-C for what it runs in the background, and so would we.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer({delay}, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     start = None
     try:
