@@ -9,10 +9,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from ._device import has_device
+from ._device import FunctionAttributes, has_device
 from ._dtypes import accepts, element_types
 from ._errors import RawCudaError, SignatureError, ValidationError
-from ._launch import LaunchConfig
+from ._launch import MAX_SHARED_MEM_BYTES, LaunchConfig
 from ._module import Function
 from ._operands import describe, is_array
 from ._plan import ArrayType, PointerArgument, ScalarArgument
@@ -34,9 +34,17 @@ def check_count(signature: KernelSignature, given: int) -> None:
         )
 
 
-def check_threads(function: Function, config: LaunchConfig) -> None:
-    """Refuses a block larger than this kernel allows, where that is known."""
-    limit = _max_threads(function)
+def check_block(function: Function, config: LaunchConfig) -> None:
+    """Refuses a block that needs more than there is, where that is known."""
+    known = _attributes(function)
+    fixed = known.shared_bytes or 0
+    if fixed + config.shared_mem_bytes > MAX_SHARED_MEM_BYTES:
+        raise ValidationError(
+            f"{function.name}: shared_mem_bytes={config.shared_mem_bytes} and {fixed} "
+            f"static bytes of shared memory per block; no device allows more than "
+            f"{MAX_SHARED_MEM_BYTES}. Lower shared_mem_bytes."
+        )
+    limit = known.max_threads
     if limit is not None and config.threads_per_block > limit:
         raise ValidationError(
             f"{function.name}: block={config.block} has {config.threads_per_block} "
@@ -46,13 +54,14 @@ def check_threads(function: Function, config: LaunchConfig) -> None:
 
 
 @functools.lru_cache(maxsize=256)
-def _max_threads(function: Function) -> int | None:
+def _attributes(function: Function) -> FunctionAttributes:
+    unknown = FunctionAttributes("")
     if has_device():  # the handler asks the driver; tracing must not load a module
-        return None
+        return unknown
     try:
-        return function.attributes.max_threads
+        return function.attributes
     except RawCudaError:  # no compiler for CUDA here
-        return None
+        return unknown
 
 
 def check_pointer(kernel: str, parameter: Parameter, value: Any) -> Ref | None:

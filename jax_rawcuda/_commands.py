@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._binding import bind_arguments, check_count, check_threads
+from ._binding import bind_arguments, check_block, check_count
 from ._errors import SignatureError, ValidationError
 from ._launch import LaunchConfig
 from ._module import Function, compile_nvrtc, load_cubin, load_ptx
@@ -45,7 +45,7 @@ class Commands(Scope):
             )
         signature = function.signature
         check_count(signature, len(args))
-        check_threads(function, config)
+        check_block(function, config)
         for ref in args:
             if isinstance(ref, Ref):
                 self._check_use(ref)

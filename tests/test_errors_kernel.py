@@ -126,3 +126,25 @@ def test_block_larger_than_the_launch_bounds():
     text = r"saxpy: block=\(256, 1, 1\) has 256 threads; this kernel allows 128"
     with pytest.raises(rc.ValidationError, match=text):
         kernel(X, X, 2.0)
+
+
+def test_more_shared_memory_than_there_is_with_the_static_part():
+    kernel = rc.kernel(
+        """__global__ void k(const float* x, float* out) {
+          __shared__ float fixed[12000];
+          extern __shared__ float row[];
+          fixed[threadIdx.x] = row[threadIdx.x] = x[threadIdx.x];
+          __syncthreads();
+          out[threadIdx.x] = fixed[4 - threadIdx.x] + row[4 - threadIdx.x];
+        }""",
+        shapes="n -> n",
+        threads="n",
+        block=5,
+        shared_mem_bytes=200_000,
+    )
+    with pytest.raises(
+        rc.ValidationError,
+        match=r"^k: shared_mem_bytes=200000 and 48000 static bytes of shared memory "
+        r"per block; no device allows more than 232448\. Lower shared_mem_bytes\.$",
+    ):
+        kernel(X)
