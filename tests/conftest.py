@@ -48,10 +48,21 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+PLATFORMS = ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)]
+
+
+@pytest.fixture(params=PLATFORMS)
 def device(request):
     """Each platform's first device: what runs on the CPU must run on a GPU alike."""
     return jax.devices(request.param)[0]
+
+
+@pytest.fixture(params=PLATFORMS)
+def default_device(request):
+    """The same, as JAX's default while the test runs."""
+    device = jax.devices(request.param)[0]
+    with jax.default_device(device):
+        yield device
 
 
 @pytest.fixture

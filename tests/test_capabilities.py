@@ -26,11 +26,9 @@ extern "C" __global__ void rank(int* out) {
 """)
 
 
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request):
-    device = jax.devices(request.param)[0]
-    with jax.default_device(device):
-        yield device
+@pytest.fixture
+def device(default_device):
+    return default_device
 
 
 def largest_launch(shared_mem_bytes, threads):

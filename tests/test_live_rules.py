@@ -37,11 +37,9 @@ X = np.random.default_rng(7).standard_normal(N, np.float32)
 OUT = jax.ShapeDtypeStruct((N,), np.float32)
 
 
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request):
-    device = jax.devices(request.param)[0]
-    with jax.default_device(device):
-        yield device
+@pytest.fixture
+def device(default_device):
+    return default_device
 
 
 def run(body, x=X, **options):

@@ -45,11 +45,9 @@ def launch(s, name, count, *arguments):
     s.launch(MODULE.function(name), rc.LaunchConfig.flat(count, 64), *arguments)
 
 
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request):
-    device = jax.devices(request.param)[0]
-    with jax.default_device(device):
-        yield device
+@pytest.fixture
+def device(default_device):
+    return default_device
 
 
 @pytest.fixture

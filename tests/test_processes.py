@@ -16,11 +16,9 @@ import pytest
 import jax_rawcuda as rc
 
 
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request):
-    device = jax.devices(request.param)[0]
-    with jax.default_device(device):
-        yield device
+@pytest.fixture
+def device(default_device):
+    return default_device
 
 
 def affine(slope):

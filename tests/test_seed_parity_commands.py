@@ -28,10 +28,7 @@ __global__ void scalars(unsigned u32, int i32, unsigned long long u64, long long
 FLAT = rc.LaunchConfig.flat(8, 32)
 
 
-@pytest.fixture(autouse=True)
-def _on(device):
-    with jax.default_device(device):
-        yield
+pytestmark = pytest.mark.usefixtures("default_device")
 
 
 @pytest.fixture

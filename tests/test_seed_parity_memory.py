@@ -23,10 +23,7 @@ extern "C" __global__ void increment(float* x, int n) {
 FLAT = rc.LaunchConfig.flat(8, 32)
 
 
-@pytest.fixture(autouse=True)
-def _on(device):
-    with jax.default_device(device):
-        yield
+pytestmark = pytest.mark.usefixtures("default_device")
 
 
 @pytest.fixture

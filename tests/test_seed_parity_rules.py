@@ -13,11 +13,7 @@ import pytest
 
 import jax_rawcuda as rc
 
-
-@pytest.fixture(autouse=True)
-def _on(device):
-    with jax.default_device(device):
-        yield
+pytestmark = pytest.mark.usefixtures("default_device")
 
 
 @pytest.fixture
@@ -44,7 +40,7 @@ def test_the_scope_hands_out_the_only_session(x):
         rc.Session()
 
 
-def test_identity_and_capabilities(x, device):
+def test_identity_and_capabilities(x, default_device):
     """`runtime_identity` and the capability query."""
     found = []
 
@@ -56,8 +52,9 @@ def test_identity_and_capabilities(x, device):
     ask(x)
     assert found[0].jax == jax.__version__
     assert found[0].platform == jax.default_backend()
-    capabilities = rc.capabilities(device)
-    assert capabilities.platform == ("cuda" if device.platform == "gpu" else "cpu")
+    capabilities = rc.capabilities(default_device)
+    platform = "cuda" if default_device.platform == "gpu" else "cpu"
+    assert capabilities.platform == platform
     assert capabilities.max_threads_per_block == 1024
 
 

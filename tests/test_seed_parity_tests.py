@@ -20,10 +20,7 @@ SIGNATURE = "add(const float* x, const float* y, float* out, int n)"
 LIKE = jax.ShapeDtypeStruct((8,), jnp.float32)
 
 
-@pytest.fixture(autouse=True)
-def _on(device):
-    with jax.default_device(device):
-        yield
+pytestmark = pytest.mark.usefixtures("default_device")
 
 
 @pytest.fixture
@@ -148,8 +145,8 @@ def test_outputs_and_bytes_are_allocated(x):
     np.testing.assert_array_equal(allocate(x), np.full((4, 4), 0x03030303, np.int32))
 
 
-def test_the_capability_report(device):
-    report = rc.capabilities(device)
+def test_the_capability_report(default_device):
+    report = rc.capabilities(default_device)
     assert report.warp_size == 32
     assert report.max_grid == (2**31 - 1, 65535, 65535)
     assert report.cooperative_launch

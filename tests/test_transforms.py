@@ -40,11 +40,9 @@ extern "C" __global__ void scale(float* x,  // f32[n], in place
 )
 
 
-@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
-def device(request):
-    device = jax.devices(request.param)[0]
-    with jax.default_device(device):
-        yield device
+@pytest.fixture
+def device(default_device):
+    return default_device
 
 
 @pytest.fixture
