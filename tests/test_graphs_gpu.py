@@ -11,8 +11,8 @@ import pytest
 
 pytestmark = pytest.mark.gpu
 
-# Programs of one custom call, so that a command buffer can hold nothing else; in a process
-# of their own, because XLA reads its flags once.
+# Programs of one custom call, so that a command buffer can hold nothing else. They run
+# in a process of their own: XLA reads its flags once.
 PROGRAM = """
     import jax, jax.numpy as jnp, numpy as np
     import jax_rawcuda as rc
