@@ -14,7 +14,7 @@ from ._dtypes import accepts, element_types
 from ._errors import RawCudaError, SignatureError, ValidationError
 from ._launch import MAX_SHARED_MEM_BYTES, LaunchConfig
 from ._module import Function
-from ._operands import describe, is_array
+from ._operands import describe, is_array, is_turned_off
 from ._plan import ArrayType, PointerArgument, ScalarArgument
 from ._refs import Buffer, BufferKind, DeviceBytes, Ref, buffer_of, offset_of, place
 from ._scalars import KernelArg, pack_scalar
@@ -126,9 +126,12 @@ def _cast_advice(name: str, given: np.dtype, needed: str) -> str:
     short = name.rpartition("'")[0].rpartition("'")[2] or "x"
     if not short.isidentifier():
         return f"Cast it to {needed}."
+    cast = f'ast with {short}.astype("{needed}")'
+    if is_turned_off(np.dtype(needed)):
+        return f'Set jax.config.update("jax_enable_x64", True) and c{cast}.'
     if given.itemsize == np.dtype(needed).itemsize and given.kind in "iub":
-        return f'Cast with {short}.astype("{needed}"), or reinterpret with .view.'
-    return f'Cast with {short}.astype("{needed}").'
+        return f"C{cast}, or reinterpret with .view."
+    return f"C{cast}."
 
 
 def _check_alignment(name: str, parameter: Parameter, value: Ref) -> None:

@@ -96,8 +96,7 @@ def as_dtype(owner: str, dtype: Any) -> np.dtype:
 def check_dtype(owner: str, dtype: np.dtype) -> None:
     """Refuses dtypes that JAX would change, or that no platform agrees on."""
     _check_bits(owner, dtype)
-    wide = dtype.itemsize == (16 if dtype.kind == "c" else 8) and dtype.kind in "iufc"
-    if wide and not x64_enabled():
+    if is_turned_off(dtype):
         raise SignatureError(
             f"{owner} is {dtype}, but JAX's 64-bit types are off and would make it "
             f"{jax.dtypes.canonicalize_dtype(dtype)}. Convert it, or set "
@@ -111,6 +110,12 @@ def _check_bits(owner: str, dtype: np.dtype) -> None:
             f"{owner} is {dtype}, whose {bits}-bit elements are packed on some "
             "platforms only. Pack them into uint8."
         )
+
+
+def is_turned_off(dtype: np.dtype) -> bool:
+    """Whether it is a 64-bit dtype, and JAX has none at this moment."""
+    wide = dtype.itemsize == (16 if dtype.kind == "c" else 8) and dtype.kind in "iufc"
+    return wide and not x64_enabled()
 
 
 def x64_enabled() -> bool:
