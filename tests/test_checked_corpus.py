@@ -6,6 +6,7 @@ import pytest
 from test_kernels import *  # noqa: F403
 from test_kernels_numbers import *  # noqa: F403
 from test_kernels_reduce import *  # noqa: F403
+from test_kernels_tiled import *  # noqa: F403
 
 import jax_rawcuda as rc
 

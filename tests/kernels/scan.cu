@@ -1,6 +1,7 @@
-// scan.cu: inclusive scan of each row by one block, which walks the row in chunks of
-// its own size and carries the running total. The block size is a multiple of 32.
+// scan.cu: scans of each row by one block, which walks the row in chunks and carries
+// the running total.
 
+// By shuffles; a chunk is as long as the block, which is a multiple of 32.
 template <typename T>
 __global__ void inclusive_scan(const T* __restrict__ x,  // T[rows, cols]
                                T* __restrict__ out,      // T[rows, cols]
@@ -23,6 +24,45 @@ __global__ void inclusive_scan(const T* __restrict__ x,  // T[rows, cols]
     for (int w = 0; w < warp; w++) before += warps[w];
     if (i < cols) out[base + i] = before + value;
     for (int w = 0; w < blockDim.x / 32; w++) carry += warps[w];
+    __syncthreads();
+  }
+}
+
+// By a tree of partial sums, up and down again (Blelloch). The block has Chunk / 2
+// threads.
+template <typename T, int Chunk>
+__global__ void exclusive_scan(const T* __restrict__ x,  // T[rows, cols]
+                               T* __restrict__ out,      // T[rows, cols]
+                               int cols) {
+  __shared__ T tree[Chunk];
+  size_t base = (size_t)blockIdx.x * cols;
+  T carry = T(0);
+  for (int first = 0; first < cols; first += Chunk) {
+    for (int i = threadIdx.x; i < Chunk; i += blockDim.x) {
+      tree[i] = first + i < cols ? x[base + first + i] : T(0);
+    }
+    for (int step = 1; step < Chunk; step *= 2) {
+      __syncthreads();
+      int right = (threadIdx.x + 1) * 2 * step - 1;
+      if (right < Chunk) tree[right] += tree[right - step];
+    }
+    __syncthreads();
+    T total = tree[Chunk - 1];
+    __syncthreads();
+    if (threadIdx.x == 0) tree[Chunk - 1] = carry;
+    for (int step = Chunk / 2; step > 0; step /= 2) {
+      __syncthreads();
+      int right = (threadIdx.x + 1) * 2 * step - 1;
+      if (right >= Chunk) continue;
+      T left = tree[right - step];
+      tree[right - step] = tree[right];
+      tree[right] += left;
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < Chunk && first + i < cols; i += blockDim.x) {
+      out[base + first + i] = tree[i];
+    }
+    carry += total;
     __syncthreads();
   }
 }
