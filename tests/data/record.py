@@ -1,7 +1,9 @@
 """Records on a GPU what the tests on the CPU compare with.
 
     python tests/data/record.py operations OUT    # operations.npz, and all results
-    python tests/data/record.py fuzz OUT [COUNT]  # fuzz.npz, and all results
+    python tests/data/record.py fuzz OUT [FIRST [COUNT]]  # fuzz.npz, and all results
+
+Random kernels before FIRST keep the record that they have here.
 
 The folder OUT then also holds `*_full.npz`, which is too large to keep: it tells which
 values differ where a checksum does.
@@ -48,9 +50,11 @@ def record_operations(folder: Path) -> None:
         print(f"{name}: {error}")
 
 
-def record_fuzz(folder: Path, count: int) -> None:
-    """Writes a digest of the results of each random kernel."""
-    batches = [range(s, min(s + _TOGETHER, count)) for s in range(0, count, _TOGETHER)]
+def record_fuzz(folder: Path, first: int = 0, count: int = FUZZED) -> None:
+    """Writes a digest of the results of each random kernel from the first one on."""
+    batches = [
+        range(s, min(s + _TOGETHER, count)) for s in range(first, count, _TOGETHER)
+    ]
 
     def run(seeds: range) -> list[np.ndarray]:
         try:
@@ -62,10 +66,11 @@ def record_fuzz(folder: Path, count: int) -> None:
 
     with ThreadPoolExecutor(WORKERS) as pool:
         words = [w for batch in pool.map(run, batches) for w in batch]
-    digests = np.array([_fuzz_run.digest(w) for w in words], np.uint64)
+    kept = np.load(Path(__file__).with_name("fuzz.npz"))["digests"][:first]
+    digests = np.array([*kept, *map(_fuzz_run.digest, words)], np.uint64)
     sources = np.array([_fuzz.fingerprint(seed) for seed in range(count)], np.uint32)
     np.savez_compressed(folder / "fuzz.npz", digests=digests, sources=sources)
-    full = {f"r{seed}": w for seed, w in enumerate(words)}
+    full = {f"r{seed}": w for seed, w in enumerate(words, first)}
     np.savez_compressed(folder / "fuzz_full.npz", **full)
 
 
@@ -77,5 +82,5 @@ if __name__ == "__main__":
     if sys.argv[1] == "operations":
         record_operations(out)
     else:
-        record_fuzz(out, int(sys.argv[3]) if len(sys.argv) > 3 else FUZZED)
+        record_fuzz(out, *map(int, sys.argv[3:]))
     print(f"{time.monotonic() - started:.0f} s")

@@ -36,12 +36,25 @@ __JRC_FN __JRC_NATIVE __jrc_relu(__JRC_NATIVE a) {
   return a <= (__JRC_NATIVE)0.0f ? (__JRC_NATIVE)0.0f : a;
 }
 
+// As in rounding.h: what is never contracted is an instruction.
+#define __JRC_RN(OP)                                                          \
+  __JRC_FN __JRC_NATIVE __jrc_##OP##_rn(__JRC_NATIVE a, __JRC_NATIVE b) {     \
+    unsigned short x = __builtin_bit_cast(unsigned short, a);                 \
+    unsigned short y = __builtin_bit_cast(unsigned short, b), result;         \
+    asm(#OP ".rn." __JRC_PTX " %0, %1, %2;" : "=h"(result) : "h"(x), "h"(y)); \
+    return __builtin_bit_cast(__JRC_NATIVE, result);                          \
+  }
+__JRC_RN(add)
+__JRC_RN(sub)
+__JRC_RN(mul)
+#undef __JRC_RN
+
 __JRC_BINARY(__hadd, __hadd2, __JRC_FUSED, a + b)
 __JRC_BINARY(__hsub, __hsub2, __JRC_FUSED, a - b)
 __JRC_BINARY(__hmul, __hmul2, __JRC_FUSED, a* b)
-__JRC_BINARY(__hadd_rn, __hadd2_rn, __JRC_SPLIT, a + b)
-__JRC_BINARY(__hsub_rn, __hsub2_rn, __JRC_SPLIT, a - b)
-__JRC_BINARY(__hmul_rn, __hmul2_rn, __JRC_SPLIT, a* b)
+__JRC_BINARY(__hadd_rn, __hadd2_rn, __JRC_SPLIT, __jrc_add_rn(a, b))
+__JRC_BINARY(__hsub_rn, __hsub2_rn, __JRC_SPLIT, __jrc_sub_rn(a, b))
+__JRC_BINARY(__hmul_rn, __hmul2_rn, __JRC_SPLIT, __jrc_mul_rn(a, b))
 __JRC_BINARY(__hadd_sat, __hadd2_sat, __JRC_SPLIT, __jrc_saturate(a + b))
 __JRC_BINARY(__hsub_sat, __hsub2_sat, __JRC_SPLIT, __jrc_saturate(a - b))
 __JRC_BINARY(__hmul_sat, __hmul2_sat, __JRC_SPLIT, __jrc_saturate(a* b))

@@ -3,18 +3,30 @@
 #pragma clang system_header
 #include "math_overloads.h"
 
-// Results of these are never contracted into an fma.
-#define __JRC_RN(NAME, T, EXPRESSION) \
-  __JRC_FN T NAME(T x, T y) { _Pragma("clang fp contract(off)") return EXPRESSION; }
-__JRC_RN(__fadd_rn, float, x + y)
-__JRC_RN(__fsub_rn, float, x - y)
-__JRC_RN(__fmul_rn, float, x* y)
-__JRC_RN(__fdiv_rn, float, x / y)
-__JRC_RN(__dadd_rn, double, x + y)
-__JRC_RN(__dsub_rn, double, x - y)
-__JRC_RN(__dmul_rn, double, x* y)
-__JRC_RN(__ddiv_rn, double, x / y)
+// Results of these are never contracted into an fma. They are instructions, since a
+// pragma does not last: LLVM rewrites -(x * y) as x * -y, which may then be contracted
+// like the negation.
+#ifdef __JRC_FAST_MATH__
+#define __JRC_F32 "ftz.f32"
+#else
+#define __JRC_F32 "f32"
+#endif
+#define __JRC_RN(P, OP, T, TYPE, R)                                   \
+  __JRC_FN T __##P##OP##_rn(T x, T y) {                               \
+    T result;                                                         \
+    asm(#OP ".rn." TYPE " %0, %1, %2;" : "=" R(result) : R(x), R(y)); \
+    return result;                                                    \
+  }
+__JRC_RN(f, add, float, __JRC_F32, "f")
+__JRC_RN(f, sub, float, __JRC_F32, "f")
+__JRC_RN(f, mul, float, __JRC_F32, "f")
+__JRC_RN(d, add, double, "f64", "d")
+__JRC_RN(d, sub, double, "f64", "d")
+__JRC_RN(d, mul, double, "f64", "d")
 #undef __JRC_RN
+#undef __JRC_F32
+__JRC_FN float __fdiv_rn(float x, float y) { return x / y; }
+__JRC_FN double __ddiv_rn(double x, double y) { return x / y; }
 
 #define __JRC_NVVM_D(NAME) __nvvm_##NAME##_d
 #define __JRC_DIRECTED(ROUND, MODE, P, T, NVVM)                               \
@@ -48,9 +60,7 @@ __JRC_ALL_ROUNDS(rd, rm)
 __JRC_ALL_ROUNDS(ru, rp)
 #undef __JRC_ALL_ROUNDS
 // The sum changes no number, and makes a NaN that of single precision.
-__JRC_FN float __frsqrt_rn(float x) {
-  return (float)(1.0 / sqrt((double)x)) + 0.0f;
-}
+__JRC_FN float __frsqrt_rn(float x) { return (float)(1.0 / sqrt((double)x)) + 0.0f; }
 
 __JRC_FN float __saturatef(float x) { return __JRC_NVVM(saturate)(x); }
 __JRC_FN float __fdividef(float x, float y) { return x / y; }
