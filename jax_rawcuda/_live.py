@@ -10,8 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ._compat import buffer_callback, vary_results
+from ._compat import buffer_callback, is_tracer, vary_results
 from ._errors import SessionError, SignatureError, ValidationError
+from ._live_batching import check_method, mappable
 from ._live_call import LiveCall, StaticArgument
 from ._operands import check_dtype, check_operand, describe
 from ._refs import Ref
@@ -63,14 +64,15 @@ def live_op(
       in_out: Arguments that are changed in place. They arrive as TensorMuts, and their
         new values are results, before those of `out`.
       vmap_method: How `jax.vmap` calls it, as for `jax.pure_callback`; with None it is
-        an error.
+        an error. Operands that are changed in place have the axis in any case.
       has_side_effect: Whether it must run even if nobody needs its results.
 
     Returns:
       A function of arrays. One result comes bare, several as a tuple.
 
     Raises:
-      ValidationError: There are neither results nor side effects.
+      ValidationError: There are neither results nor side effects, or no such
+        `vmap_method`.
 
     What the body raises comes out of the program as `jax.errors.JaxRuntimeError` with
     the text and traceback.
@@ -106,6 +108,7 @@ class LiveOp(SessionFunction):
                 f"{self.name}: it has no results, so XLA would never run it. Give "
                 "out=, in_out= or has_side_effect=True."
             )
+        check_method(self.name, vmap_method)
         self._out = out
         self._in_out = in_out
         self._vmap_method = vmap_method
@@ -140,6 +143,8 @@ class LiveOp(SessionFunction):
             vmap_method=self._vmap_method,
             input_output_aliases={i: n for n, i in enumerate(call.in_out)},
         )
+        if any(map(is_tracer, arrays)):  # costly, and only a trace can be mapped
+            run = mappable(self.name, run, call.in_out, self._vmap_method)
         values = iter(vary_results(run(*arrays), arrays))
         returned = [jax.tree.map(lambda _: next(values), x) for x in shared]
         if self._out is not None:
