@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 from . import _nvrtc
 from ._device import FunctionAttributes
-from ._diagnostics import unknown_kernel, unknown_variable
+from ._diagnostics import unknown_kernel, unreachable_variable
 from ._entries import Kernel, list_kernels, matching, spelled
 from ._errors import SignatureError, ValidationError
 from ._frontends import Names
@@ -151,9 +151,10 @@ class SourceCode:
         result = self._program.probe_variable(compiler, name)
         ptx = self._result(compiler, ()).ptx if result is None else result.ptx
         found = {variable.name: variable for variable in ptx_variables(ptx)}
-        if result is None or name not in found:
-            raise ValidationError(unknown_variable(self.name, name, found))
-        return read_type(self.name, name, dict(result.types)[name], found[name])
+        types = dict(result.types) if result else {}
+        if name not in types or name not in found:
+            raise ValidationError(unreachable_variable(self.name, name, found))
+        return read_type(self.name, name, types[name], found[name])
 
     def symbol(self, name: str, target: Target) -> str:
         """Returns the mangled name."""

@@ -160,6 +160,25 @@ def unknown_variable(subject: str, name: str, known: Iterable[str]) -> str:
     return _no_such("variable", subject, name, known)
 
 
+def unreachable_variable(subject: str, name: str, known: Iterable[str]) -> str:
+    """Writes the message for a variable that no expression at namespace scope names."""
+    known = set(known)
+    local = {other for other in known if ")::" in other}  # k(int*)::counter
+    for other in sorted(local):
+        function, _, last = other.rpartition("::")
+        if name in (other, last, f"{function.split('(')[0]}::{last}"):
+            return (
+                f"{subject}: variable '{name}' is local to `{function}`, where no name "
+                "reaches it. Declare it outside of the function."
+            )
+    if name in known:
+        return (
+            f"{subject}: variable '{name}' has a type without a name, which the "
+            "compiler cannot spell. Name it: `struct Name {...};`."
+        )
+    return unknown_variable(subject, name, known - local)
+
+
 def _no_such(what: str, subject: str, name: str, known: Iterable[str]) -> str:
     known = sorted(set(known))
     base = name.split("<")[0]

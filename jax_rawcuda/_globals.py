@@ -94,8 +94,8 @@ class GlobalVariable:
         if isinstance(value, bool | int | float | complex):
             if number is None or number.kind == "vector":
                 raise SignatureError(
-                    f"{owner} is {self._described}, given a single number. Give an "
-                    f"array of {self.type.size} bytes."
+                    f"{owner} is {self._described}, given a single number. Give "
+                    f"{self._advised(choices)}."
                 )
             return convert(owner, self.type.spelling, number, value)
         if isinstance(value, bytes):
@@ -137,6 +137,12 @@ class GlobalVariable:
                 f"{owner} is {self._described}, given {given}; shape {needed} is "
                 "needed. Reshape it."
             )
+
+    def _advised(self, choices: tuple[ElementType, ...]) -> str:
+        size = self.type.size
+        if choices or size not in (1, 2, 4, 8):
+            return f"an array of {size} bytes"
+        return f"np.int{8 * size}(...) for an enum, a NumPy record for a struct"
 
     @property
     def _described(self) -> str:
