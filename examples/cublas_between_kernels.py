@@ -1,6 +1,6 @@
 """A vendor library between two kernels: cuBLAS on XLA's stream, in one jitted program.
 
-cuBLAS comes with `jax[cuda13]`, its binding with `pip install nvmath-python`.
+cuBLAS comes with `jax[cuda13]`, its binding with `pip install '.[examples]'`.
 """
 
 import weakref

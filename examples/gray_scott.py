@@ -69,7 +69,7 @@ if __name__ == "__main__":
         state = advance(state)
     v = np.asarray(state[1])
     print(f"after 3000 steps, v covers {(v > 0.1).mean():.0%} of {size} x {size} cells")
-    if importlib.util.find_spec("PIL"):  # pip install pillow
+    if importlib.util.find_spec("PIL"):  # pip install '.[examples]'
         from PIL import Image
 
         path = Path(tempfile.gettempdir()) / "gray_scott.png"
