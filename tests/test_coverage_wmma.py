@@ -1,4 +1,4 @@
-"""nvcuda::wmma in every shape and type that has fragments, on the CPU."""
+"""nvcuda::wmma in every shape and type that has fragments."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import jax
 import ml_dtypes
 import numpy as np
 import pytest
-from _cpu_runner import run
+from _coverage import launch
 
 import jax_rawcuda as rc
 
@@ -28,48 +28,40 @@ CASES = [
     ((16, 16, 8), "precision::tf32", "float"),
     ((8, 8, 4), "double", "double"),
 ]
-# The runner starts the text with the head of a kernel `k`.
-SOURCE = """_first() {}
+SOURCE = """
 #include <mma.h>
 using namespace nvcuda::wmma;
-extern "C" __global__ void k(const ELEMENT* a, const ELEMENT* b, SUM* c) {
-  fragment<matrix_a, M, N, K, KIND, A_LAYOUT> left;
-  fragment<matrix_b, M, N, K, KIND, B_LAYOUT> right;
+template <class Left, class Right>
+__device__ void product(const ELEMENT* a, const ELEMENT* b, SUM* c, int a_stride,
+                        int b_stride) {
+  fragment<matrix_a, M, N, K, KIND, Left> left;
+  fragment<matrix_b, M, N, K, KIND, Right> right;
   fragment<accumulator, M, N, K, SUM> sum;
   load_matrix_sync(sum, c, N, mem_row_major);
-  load_matrix_sync(left, a, A_STRIDE);
-  load_matrix_sync(right, b, B_STRIDE);
+  load_matrix_sync(left, a, a_stride);
+  load_matrix_sync(right, b, b_stride);
   mma_sync(sum, left, right, sum);
   for (int i = 0; i < sum.num_elements; ++i) sum.x[i] = sum.x[i] + sum.x[i];
+  __syncwarp();
   store_matrix_sync(c, sum, M, mem_col_major);
-}"""
-
-
-def source(shape, kind, total, a_layout, b_layout):
-    m, n, k = shape
-    values = {
-        "A_LAYOUT": f"{a_layout}_major",
-        "B_LAYOUT": f"{b_layout}_major",
-        "A_STRIDE": k if a_layout == "row" else m,
-        "B_STRIDE": n if b_layout == "row" else k,
-        "ELEMENT": "float" if kind == "precision::tf32" else kind,
-        "KIND": kind,
-        "SUM": total,
-        "M, N, K": f"{m}, {n}, {k}",
-        "N, mem_row": f"{n}, mem_row",
-        "M, mem_col": f"{m}, mem_col",
-    }
-    text = SOURCE
-    for name, value in values.items():
-        text = text.replace(name, str(value))
-    return text
+}
+extern "C" __global__ void row_row(const ELEMENT* a, const ELEMENT* b, SUM* c) {
+  product<row_major, row_major>(a, b, c, K, N);
+}
+extern "C" __global__ void row_col(const ELEMENT* a, const ELEMENT* b, SUM* c) {
+  product<row_major, col_major>(a, b, c, K, K);
+}
+extern "C" __global__ void col_row(const ELEMENT* a, const ELEMENT* b, SUM* c) {
+  product<col_major, row_major>(a, b, c, M, N);
+}
+"""
 
 
 @pytest.mark.parametrize(
     ("a_layout", "b_layout"), [("row", "row"), ("row", "col"), ("col", "row")]
 )
 @pytest.mark.parametrize(("shape", "kind", "total"), CASES)
-def test_product(rng, shape, kind, total, a_layout, b_layout):
+def test_product(device, rng, shape, kind, total, a_layout, b_layout):
     m, n, k = shape
     low = 0 if kind.startswith("unsigned") else -8
     # Small whole numbers: every type and order of additions is exact.
@@ -77,13 +69,18 @@ def test_product(rng, shape, kind, total, a_layout, b_layout):
         rng.integers(low, 9, extents).astype(np.int64)
         for extents in ((m, k), (k, n), (m, n))
     )
-    with jax.enable_x64(True):
-        _, _, got = run(
-            source(shape, kind, total, a_layout, b_layout),
-            np.ascontiguousarray(a if a_layout == "row" else a.T).astype(TYPES[kind]),
-            np.ascontiguousarray(b if b_layout == "row" else b.T).astype(TYPES[kind]),
-            c.astype(TYPES[total]),
-        )
+    element = "float" if kind == "precision::tf32" else kind
+    names = {"ELEMENT": element, "KIND": kind, "SUM": total, "M": m, "N": n, "K": k}
+    got = launch(
+        device,
+        SOURCE,
+        f"{a_layout}_{b_layout}",
+        np.ascontiguousarray(a if a_layout == "row" else a.T).astype(TYPES[kind]),
+        np.ascontiguousarray(b if b_layout == "row" else b.T).astype(TYPES[kind]),
+        c.astype(TYPES[total]),
+        in_out=("c",),
+        options=rc.NvrtcOptions(defines=names),
+    )
     want = (2 * (a @ b + c)).T.ravel()
     np.testing.assert_array_equal(got.ravel().astype(np.int64), want)
 

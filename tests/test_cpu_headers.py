@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import string
 from pathlib import Path
-from string import Template
 
 import pytest
 
@@ -19,7 +19,7 @@ def statements(name, **names):
     """Lines of a file of statements, with $NAME replaced."""
     path = Path(__file__).parent / "device_functions" / f"{name}.inc"
     text = path.read_text().partition("\n")[2]
-    return Template(text).substitute(names).splitlines()
+    return string.Template(text).substitute(names).splitlines()
 
 
 HEADERS = sorted(
@@ -98,6 +98,15 @@ def test_header_stands_alone(header):
     compile_source(
         f"#include <{header}>\n#include <{header}>\n__global__ void k() {{}}",
         program_name="k.cu",
+    )
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_macros_of_the_user_do_no_harm(header):
+    """`#define N 16` before an `#include` is common, as are T, M and K."""
+    macros = "".join(f"#define {letter} 16\n" for letter in string.ascii_uppercase)
+    compile_source(
+        f"{macros}#include <{header}>\n__global__ void k() {{}}", program_name="k.cu"
     )
 
 

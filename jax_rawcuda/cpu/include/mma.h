@@ -13,22 +13,22 @@ struct row_major;
 struct col_major;
 enum layout_t { mem_row_major, mem_col_major };
 
-template <class Use, int M, int N, int K, class T, class Layout = void>
+template <class Use, int _M, int _N, int _K, class _T, class Layout = void>
 struct fragment;
 
-template <class T, int Count>
+template <class _T, int Count>
 struct __jrc_elements {
   enum { num_elements = Count, num_storage_elements = Count };
-  typedef T element_type;
-  T x[Count];
+  typedef _T element_type;
+  _T x[Count];
 };
 
-template <class T, int Count>
-__JRC_FN void __jrc_fill(__jrc_elements<T, Count>& f, T v) {
+template <class _T, int Count>
+__JRC_FN void __jrc_fill(__jrc_elements<_T, Count>& f, _T v) {
   for (int i = 0; i < Count; ++i) f.x[i] = v;
 }
-template <class Fragment, class T>
-__JRC_FN void fill_fragment(Fragment& f, const T& v) {
+template <class Fragment, class _T>
+__JRC_FN void fill_fragment(Fragment& f, const _T& v) {
   __jrc_fill(f, (typename Fragment::element_type)v);
 }
 
@@ -42,38 +42,38 @@ struct __jrc_is_column<col_major> {
 };
 
 // An input fragment: LOAD reads it in the layout of its type.
-#define __JRC_INPUT(USE, SHAPE, T, COUNT, WORD, LOAD)                               \
+#define __JRC_INPUT(USE, SHAPE, _T, COUNT, WORD, LOAD)                              \
   template <class Layout>                                                           \
-  struct fragment<USE, SHAPE, T, Layout> : __jrc_elements<T, COUNT> {               \
-    __JRC_FN void __jrc_load(const T* p, unsigned int stride) {                     \
+  struct fragment<USE, SHAPE, _T, Layout> : __jrc_elements<_T, COUNT> {             \
+    __JRC_FN void __jrc_load(const _T* p, unsigned int stride) {                    \
       LOAD((WORD*)this->x, (const WORD*)p, stride, __jrc_is_column<Layout>::value); \
     }                                                                               \
   };
-#define __JRC_ACCUMULATOR(SHAPE, T, COUNT, WORD, LOAD, STORE)                     \
-  template <>                                                                     \
-  struct fragment<accumulator, SHAPE, T> : __jrc_elements<T, COUNT> {             \
-    __JRC_FN void __jrc_load(const T* p, unsigned int stride, layout_t layout) {  \
-      if (layout == mem_row_major)                                                \
-        LOAD((WORD*)x, (const WORD*)p, stride, 0);                                \
-      else                                                                        \
-        LOAD((WORD*)x, (const WORD*)p, stride, 1);                                \
-    }                                                                             \
-    __JRC_FN void __jrc_store(T* p, unsigned int stride, layout_t layout) const { \
-      if (layout == mem_row_major)                                                \
-        STORE((WORD*)p, (const WORD*)x, stride, 0);                               \
-      else                                                                        \
-        STORE((WORD*)p, (const WORD*)x, stride, 1);                               \
-    }                                                                             \
+#define __JRC_ACCUMULATOR(SHAPE, _T, COUNT, WORD, LOAD, STORE)                     \
+  template <>                                                                      \
+  struct fragment<accumulator, SHAPE, _T> : __jrc_elements<_T, COUNT> {            \
+    __JRC_FN void __jrc_load(const _T* p, unsigned int stride, layout_t layout) {  \
+      if (layout == mem_row_major)                                                 \
+        LOAD((WORD*)x, (const WORD*)p, stride, 0);                                 \
+      else                                                                         \
+        LOAD((WORD*)x, (const WORD*)p, stride, 1);                                 \
+    }                                                                              \
+    __JRC_FN void __jrc_store(_T* p, unsigned int stride, layout_t layout) const { \
+      if (layout == mem_row_major)                                                 \
+        STORE((WORD*)p, (const WORD*)x, stride, 0);                                \
+      else                                                                         \
+        STORE((WORD*)p, (const WORD*)x, stride, 1);                                \
+    }                                                                              \
   };
 // The four layout pairs of one product; clang numbers them row/row, row/col, ...
-#define __JRC_PRODUCT(SHAPE, IN, A, D, C, WORD_D, WORD_C, MMA)           \
-  template <class LA, class LB>                                          \
-  __JRC_FN void mma_sync(fragment<accumulator, SHAPE, D>& d,             \
-                         const fragment<matrix_a, SHAPE, IN, LA>& a,     \
-                         const fragment<matrix_b, SHAPE, IN, LB>& b,     \
-                         const fragment<accumulator, SHAPE, C>& c) {     \
-    MMA((WORD_D*)d.x, (const A*)a.x, (const A*)b.x, (const WORD_C*)c.x,  \
-        __jrc_is_column<LA>::value * 2 + __jrc_is_column<LB>::value, 0); \
+#define __JRC_PRODUCT(SHAPE, IN, _A, _D, _C, WORD_D, WORD_C, MMA)         \
+  template <class LA, class LB>                                           \
+  __JRC_FN void mma_sync(fragment<accumulator, SHAPE, _D>& d,             \
+                         const fragment<matrix_a, SHAPE, IN, LA>& a,      \
+                         const fragment<matrix_b, SHAPE, IN, LB>& b,      \
+                         const fragment<accumulator, SHAPE, _C>& c) {     \
+    MMA((WORD_D*)d.x, (const _A*)a.x, (const _A*)b.x, (const WORD_C*)c.x, \
+        __jrc_is_column<LA>::value * 2 + __jrc_is_column<LB>::value, 0);  \
   }
 #define __JRC_SHAPE(...) __VA_ARGS__
 
@@ -156,17 +156,17 @@ __JRC_PRODUCT(__JRC_SHAPE(8, 8, 4), double, double, double, double, double, doub
 #undef __JRC_ACCUMULATOR
 #undef __JRC_INPUT
 
-template <class Fragment, class T>
-__JRC_FN void load_matrix_sync(Fragment& f, const T* p, unsigned int stride) {
+template <class Fragment, class _T>
+__JRC_FN void load_matrix_sync(Fragment& f, const _T* p, unsigned int stride) {
   f.__jrc_load(p, stride);
 }
-template <class Fragment, class T>
-__JRC_FN void load_matrix_sync(Fragment& f, const T* p, unsigned int stride,
+template <class Fragment, class _T>
+__JRC_FN void load_matrix_sync(Fragment& f, const _T* p, unsigned int stride,
                                layout_t layout) {
   f.__jrc_load(p, stride, layout);
 }
-template <class T, class Fragment>
-__JRC_FN void store_matrix_sync(T* p, const Fragment& f, unsigned int stride,
+template <class _T, class Fragment>
+__JRC_FN void store_matrix_sync(_T* p, const Fragment& f, unsigned int stride,
                                 layout_t layout) {
   f.__jrc_store(p, stride, layout);
 }

@@ -4,8 +4,9 @@
 
 namespace cooperative_groups {
 
-template <class Group, class T, class Operation>
-__device__ inline auto reduce(const Group& group, const T& value, Operation&& operation)
+template <class Group, class _T, class Operation>
+__device__ inline auto reduce(const Group& group, const _T& value,
+                              Operation&& operation)
     -> decltype(operation(value, value)) {
   decltype(operation(value, value)) total = value;
   unsigned int rank = group.thread_rank(), size = group.size();

@@ -54,10 +54,10 @@ __JRC_FN void invoke_one(const Group& group, Function function) {
 }
 
 // Operators of reduce and the scans.
-#define __JRC_OPERATION(NAME, EXPRESSION)                        \
-  template <class T = void>                                      \
-  struct NAME {                                                  \
-    __JRC_FN T operator()(T a, T b) const { return EXPRESSION; } \
+#define __JRC_OPERATION(NAME, EXPRESSION)                           \
+  template <class _T = void>                                        \
+  struct NAME {                                                     \
+    __JRC_FN _T operator()(_T a, _T b) const { return EXPRESSION; } \
   };
 __JRC_OPERATION(plus, a + b)
 __JRC_OPERATION(less, b < a ? b : a)

@@ -91,11 +91,11 @@ struct cluster_group {
   __JRC_FN static unsigned int thread_rank() {
     return block_rank() * __jrc_block_size() + __jrc_block_rank();
   }
-  template <class T>
-  __JRC_FN static T* map_shared_rank(T* pointer, int rank) {
+  template <class _T>
+  __JRC_FN static _T* map_shared_rank(_T* pointer, int rank) {
     unsigned long long r;
     asm volatile("mapa.u64 %0, %1, %2;" : "=l"(r) : "l"(pointer), "r"(rank));
-    return (T*)r;
+    return (_T*)r;
   }
 };
 #undef __JRC_CLUSTER_REGISTER

@@ -6,13 +6,13 @@
 namespace cooperative_groups {
 
 // A value of any size travels as 32-bit words.
-template <class T, class Shuffle>
-__JRC_FN T __jrc_by_words(T value, Shuffle shuffle) {
-  const int count = (sizeof(T) + 3) / 4;
+template <class _T, class Shuffle>
+__JRC_FN _T __jrc_by_words(_T value, Shuffle shuffle) {
+  const int count = (sizeof(_T) + 3) / 4;
   unsigned int words[count] = {};
-  __builtin_memcpy(words, &value, sizeof(T));
+  __builtin_memcpy(words, &value, sizeof(_T));
   for (int i = 0; i < count; ++i) words[i] = shuffle(words[i]);
-  __builtin_memcpy(&value, words, sizeof(T));
+  __builtin_memcpy(&value, words, sizeof(_T));
   return value;
 }
 
@@ -38,8 +38,8 @@ struct __jrc_tile {
   }
 
 #define __JRC_TILE_SHUFFLE(NAME, FUNCTION)                                  \
-  template <class T>                                                        \
-  __JRC_FN T NAME(T v, int lane) const {                                    \
+  template <class _T>                                                       \
+  __JRC_FN _T NAME(_T v, int lane) const {                                  \
     unsigned int mask = __jrc_mask(), width = __jrc_width;                  \
     return __jrc_by_words(v, [=](unsigned int w) __attribute__((nodebug)) { \
       return FUNCTION(mask, w, lane, (int)width);                           \
@@ -55,12 +55,12 @@ struct __jrc_tile {
   __JRC_FN unsigned int ballot(int predicate) const {
     return (__ballot_sync(__jrc_mask(), predicate) & __jrc_mask()) >> __jrc_first();
   }
-  template <class T>
-  __JRC_FN unsigned int match_any(T v) const {
+  template <class _T>
+  __JRC_FN unsigned int match_any(_T v) const {
     return __match_any_sync(__jrc_mask(), v) >> __jrc_first();
   }
-  template <class T>
-  __JRC_FN unsigned int match_all(T v, int& predicate) const {
+  template <class _T>
+  __JRC_FN unsigned int match_all(_T v, int& predicate) const {
     return __match_all_sync(__jrc_mask(), v, &predicate) >> __jrc_first();
   }
 };
@@ -102,20 +102,20 @@ struct coalesced_group {
   __JRC_FN unsigned int meta_group_rank() const { return __jrc_meta_rank; }
   __JRC_FN unsigned int meta_group_size() const { return __jrc_meta_size; }
 
-  template <class T>
-  __JRC_FN T shfl(T v, unsigned int rank) const {
+  template <class _T>
+  __JRC_FN _T shfl(_T v, unsigned int rank) const {
     unsigned int mask = __jrc_members, lane = __jrc_lane_of(rank % size());
     return __jrc_by_words(v, [=](unsigned int w) __attribute__((nodebug)) {
       return __shfl_sync(mask, w, (int)lane);
     });
   }
-  template <class T>
-  __JRC_FN T shfl_up(T v, unsigned int delta) const {
+  template <class _T>
+  __JRC_FN _T shfl_up(_T v, unsigned int delta) const {
     unsigned int rank = thread_rank();
     return shfl(v, rank >= delta ? rank - delta : rank);
   }
-  template <class T>
-  __JRC_FN T shfl_down(T v, unsigned int delta) const {
+  template <class _T>
+  __JRC_FN _T shfl_down(_T v, unsigned int delta) const {
     unsigned int rank = thread_rank();
     return shfl(v, rank + delta < size() ? rank + delta : rank);
   }
@@ -124,12 +124,12 @@ struct coalesced_group {
   __JRC_FN unsigned int ballot(int predicate) const {
     return __jrc_pack(__ballot_sync(__jrc_members, predicate));
   }
-  template <class T>
-  __JRC_FN unsigned int match_any(T v) const {
+  template <class _T>
+  __JRC_FN unsigned int match_any(_T v) const {
     return __jrc_pack(__match_any_sync(__jrc_members, v));
   }
-  template <class T>
-  __JRC_FN unsigned int match_all(T v, int& predicate) const {
+  template <class _T>
+  __JRC_FN unsigned int match_all(_T v, int& predicate) const {
     return __jrc_pack(__match_all_sync(__jrc_members, v, &predicate));
   }
 };

@@ -30,10 +30,10 @@ __JRC_FN float __jrc_odd(short v) { return v; }
 __JRC_FN float __jrc_odd(unsigned short v) { return v; }
 
 // Float to a small integer, saturating, rounded by the caller.
-template <class T>
+template <class _T>
 __JRC_FN int __jrc_clamped(float rounded) {
-  const int bits = 8 * sizeof(T);
-  const int low = T(-1) < T(0) ? -(1 << (bits - 1)) : 0;
+  const int bits = 8 * sizeof(_T);
+  const int low = _T(-1) < _T(0) ? -(1 << (bits - 1)) : 0;
   return min(max(__float2int_rz(rounded), low), low + (1 << bits) - 1);
 }
 
