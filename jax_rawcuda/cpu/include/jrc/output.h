@@ -1,6 +1,7 @@
-// output.h: printf, assert and the device heap.
+// output.h: printf, what assert calls, and the device heap.
 #pragma once
 #pragma clang system_header
+#include "../assert.h"
 #include "qualifiers.h"
 
 extern "C" {
@@ -13,14 +14,6 @@ __device__ __attribute__((noreturn)) void __assertfail(const char* message,
                                                        const char* function,
                                                        size_t char_size);
 }
-
-#ifdef NDEBUG
-#define assert(condition) ((void)0)
-#else
-#define assert(condition) \
-  ((condition) ? (void)0  \
-               : __assertfail(#condition, __FILE__, __LINE__, __PRETTY_FUNCTION__, 1))
-#endif
 
 namespace std {
 using ::free;
