@@ -15,8 +15,13 @@ constexpr uint32_t kPatience = 3;
 // for another block, and nothing in it says so.
 constexpr uint32_t kRegionsPerTurn = 1000;
 
-// Stack for the calls of device functions: half of what macOS gives a thread.
+// Stack for a kernel's local arrays and the calls of device functions. Elsewhere than
+// on Linux: half of what macOS gives a thread.
+#if defined(__linux__)
+constexpr uint64_t kStackBytes = 1 << 20;
+#else
 constexpr uint64_t kStackBytes = 256 << 10;
+#endif
 
 }  // namespace
 
@@ -72,9 +77,9 @@ void Block::Begin(uint64_t index) {
   std::copy(position.begin(), position.end(), context_.ctaid);
   context_.spin_budget = launch_->kernel.spin_budget;
   if (checks_ != nullptr) checks_->Begin(index);
+  region_ = 0;
   if (launch_->kernel.regions.size() == 1) return;
 
-  region_ = 0;
   together_ = true;
   yields_ = 0;
   progressed_ = false;
@@ -145,6 +150,24 @@ bool Block::OwnsLocal(uint64_t address) const {
   const auto begin = reinterpret_cast<uint64_t>(context_.local);
   const auto size = static_cast<uint64_t>(launch_->kernel.frame_bytes);
   return address >= begin && address - begin < size * context_.thread_count;
+}
+
+void Block::ReportFault(const Fault& fault) {
+  const Extents position{context_.ctaid[0], context_.ctaid[1], context_.ctaid[2]};
+  const uint64_t stack_end = context_.stack_limit - kStackBytes;
+  const bool overflow =
+      fault.has_address && fault.address - stack_end < 2 * kStackBytes;
+  std::string text = overflow ? "the stack is full" : fault.Describe();
+  text += " in block " + ToString(position);
+  const auto& texts = launch_->kernel.sync_texts;
+  const auto region = static_cast<size_t>(region_);
+  if (region < texts.size() && !texts[region].empty())
+    text += " after " + texts[region];
+  text += ".";
+  if (checks_ == nullptr) {
+    text += " Call it under rc.checking() to see thread, source line and argument.";
+  }
+  launch_->Fail(std::move(text));
 }
 
 std::string Block::Describe(int32_t thread) const {

@@ -10,6 +10,7 @@
 #include "ffi/cpu/barrier.h"
 #include "ffi/cpu/check_block.h"
 #include "ffi/cpu/context.h"
+#include "ffi/cpu/faults.h"
 #include "ffi/cpu/launch_state.h"
 
 namespace jax_rawcuda {
@@ -67,6 +68,9 @@ class Block {
 
   // Records a fault that lists where the threads wait.
   void ReportDeadlock();
+
+  // Records what the processor has refused.
+  void ReportFault(const Fault& fault);
 
   // "thread (x,y,z), block (x,y,z)", for messages.
   std::string Describe(int32_t thread) const;
@@ -129,7 +133,7 @@ class Block {
   AlignedBuffer shared_, local_, slots_, sync_in_, sync_out_;
   uint32_t warp_count_ = 0;
 
-  int32_t region_ = 0;           // where all living threads go on, when together_
+  int32_t region_ = 0;           // that runs, or that all living threads enter next
   bool together_ = true;         //
   uint32_t yields_ = 0;          // rounds in which threads used up their spin budget
   uint32_t regions_left_ = 0;    // of this turn

@@ -14,6 +14,7 @@ bool Cluster::Prepare(LaunchState& launch) {
   launch_ = &launch;
   const auto count = static_cast<uint32_t>(launch.cluster_blocks());
   blocks_.resize(count);
+  running_ = 0;
   done_.assign(count, false);
   for (std::unique_ptr<Block>& block : blocks_) {
     if (block == nullptr) block = std::make_unique<Block>();
@@ -52,6 +53,7 @@ Outcome Cluster::Run() {
     Outcome pending = Outcome::kWaiting;
     for (uint32_t rank = 0; rank < blocks_.size(); ++rank) {
       if (done_[rank]) continue;
+      running_ = rank;
       const Outcome outcome = blocks_[rank]->Run();
       if (outcome == Outcome::kFaulted) return outcome;
       if (outcome == Outcome::kDone) {

@@ -31,6 +31,9 @@ class Cluster {
 
   size_t storage_bytes() const;
 
+  // Records a fault of the block that ran.
+  void ReportFault(const Fault& fault) { blocks_[running_]->ReportFault(fault); }
+
   // What the threads of a block that runs wait for, for messages.
   std::string Where() const;
 
@@ -54,6 +57,7 @@ class Cluster {
   std::vector<bool> done_;                      // blocks whose threads have exited
   AlignedBuffer shared_;                        // of more than one block
   size_t stride_ = 0;                           // bytes from block to block
+  uint32_t running_ = 0;                        // rank of the block that runs
   bool progressed_ = false;
 };
 

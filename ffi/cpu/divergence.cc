@@ -96,10 +96,10 @@ bool Block::RunReady() {
       continue;
     }
     begin += LowestBit(lanes);
-    const int32_t region = next_[begin];
+    region_ = next_[begin];
     uint32_t end = begin + 1;
-    while (end < count && is_ready(end) && next_[end] == region) ++end;
-    launch_->kernel.regions[static_cast<size_t>(region)](
+    while (end < count && is_ready(end) && next_[end] == region_) ++end;
+    launch_->kernel.regions[static_cast<size_t>(region_)](
         &context_, static_cast<int32_t>(begin), static_cast<int32_t>(end));
     for (uint32_t thread = begin; thread < end; ++thread) Arrive(thread);
     begin = end;

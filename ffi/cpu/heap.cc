@@ -4,6 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "ffi/cpu/faults.h"
 #include "ffi/cpu/symbols.h"
 
 namespace jax_rawcuda {
@@ -25,6 +26,7 @@ Heap& TheHeap() {
 }
 
 uint64_t jrc_malloc(uint64_t size) {
+  const FaultShield shield;
   Heap& heap = TheHeap();
   const std::lock_guard<std::mutex> lock(heap.mutex);
   if (size == 0 || size > kHeapBytes - heap.bytes) return 0;
@@ -38,6 +40,7 @@ uint64_t jrc_malloc(uint64_t size) {
 // Ignores what jrc_malloc has not returned, so that no kernel can corrupt the process's
 // own heap this way.
 void jrc_free(uint64_t address) {
+  const FaultShield shield;
   void* const memory = reinterpret_cast<void*>(address);
   Heap& heap = TheHeap();
   {

@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string>
 #include <utility>
 
+#include "ffi/cpu/block.h"
 #include "ffi/cpu/context.h"
+#include "ffi/cpu/faults.h"
 #include "ffi/cpu/symbols.h"
 
 namespace jax_rawcuda {
@@ -72,18 +75,29 @@ class Printed {
 // The packed arguments: each one aligned to its own size.
 class Arguments {
  public:
-  explicit Arguments(const uint8_t* data) : data_(data) {}
+  Arguments(KernelMemory& memory, const uint8_t* data) : memory_(memory), data_(data) {}
 
   template <typename Value>
   Value Take() {
     offset_ = (offset_ + sizeof(Value) - 1) / sizeof(Value) * sizeof(Value);
     Value value;
-    std::memcpy(&value, data_ + offset_, sizeof(value));
+    memory_.Copy(&value, data_ + offset_, sizeof(value));
     offset_ += sizeof(value);
     return value;
   }
 
+  // A text, of which a conversion `format` prints what its precision says.
+  std::string TakeText(const std::string& format) {
+    const auto address = Take<uint64_t>();
+    if (address == 0) return "(null)";
+    const size_t point = format.find('.');
+    if (point == std::string::npos) return memory_.Text(address);
+    const long precision = std::strtol(format.c_str() + point + 1, nullptr, 10);
+    return memory_.Text(address, precision < 0 ? SIZE_MAX : size_t(precision));
+  }
+
  private:
+  KernelMemory& memory_;
   const uint8_t* data_;
   size_t offset_ = 0;
 };
@@ -130,8 +144,7 @@ const char* AppendConversion(std::string* out, const char* p, Arguments* argumen
   } else if (Contains("fFeEgGaA", conversion)) {
     AppendFormatted(out, format + conversion, arguments->Take<double>());
   } else if (conversion == 's') {
-    const char* text = reinterpret_cast<const char*>(arguments->Take<uint64_t>());
-    AppendFormatted(out, format + conversion, text == nullptr ? "(null)" : text);
+    AppendFormatted(out, format + conversion, arguments->TakeText(format).c_str());
   } else if (conversion == 'p') {
     AppendFormatted(out, format + conversion,
                     reinterpret_cast<void*>(arguments->Take<uint64_t>()));
@@ -141,12 +154,15 @@ const char* AppendConversion(std::string* out, const char* p, Arguments* argumen
   return p;
 }
 
-int32_t jrc_vprintf(Context*, uint64_t format, uint64_t arguments) {
+int32_t jrc_vprintf(Context* context, uint64_t format, uint64_t arguments) {
   if (format == 0) return -1;
-  Arguments values(reinterpret_cast<const uint8_t*>(arguments));
+  const FaultShield shield;
+  KernelMemory memory;
+  Arguments values(memory, reinterpret_cast<const uint8_t*>(arguments));
+  const std::string format_text = memory.Text(format);
   std::string text;
   int32_t conversions = 0;
-  const char* p = reinterpret_cast<const char*>(format);
+  const char* p = format_text.c_str();
   while (*p != '\0') {
     if (*p != '%') {
       const char* const end = p + std::strcspn(p, "%");
@@ -159,6 +175,10 @@ int32_t jrc_vprintf(Context*, uint64_t format, uint64_t arguments) {
       p = AppendConversion(&text, p + 1, &values);
       ++conversions;
     }
+  }
+  if (memory.fault()) {
+    context->block->ReportFault(*memory.fault());
+    return -1;
   }
   Printed::Get().Append(text);  // at once: lines of different threads do not mix
   return conversions;           // as on the device: not the number of characters

@@ -8,6 +8,7 @@
 
 #include "ffi/cpu/block.h"
 #include "ffi/cpu/context.h"
+#include "ffi/cpu/faults.h"
 #include "ffi/cpu/symbols.h"
 
 namespace jax_rawcuda {
@@ -16,8 +17,10 @@ namespace {
 // State spaces as jrc_isspace numbers them.
 enum class StateSpace : int32_t { kGlobal, kShared, kLocal, kConstant, kParameter };
 
-const char* TextAt(uint64_t address) {
-  return address == 0 ? "?" : reinterpret_cast<const char*>(address);
+std::string TextAt(uint64_t address) {
+  KernelMemory memory;
+  std::string text = memory.Text(address);
+  return memory.fault() ? "?" : text;
 }
 
 void Fail(Context* context, std::string message) {
@@ -51,9 +54,16 @@ void jrc_stack_overflow(Context* context, int32_t thread, int32_t site) {
                     Place(context, thread, site) + ": the stack is full.");
 }
 
+void jrc_wild_call(Context* context, int32_t thread, int32_t site) {
+  Fail(context,
+       "call through a pointer that holds no function of that many parameters, in " +
+           Place(context, thread, site) + ".");
+}
+
 void jrc_assertfail(Context* context, int32_t thread, uint64_t message, uint64_t file,
                     uint32_t line, uint64_t function) {
-  Fail(context, std::string("assertion `") + TextAt(message) + "` failed in " +
+  const FaultShield shield;
+  Fail(context, "assertion `" + TextAt(message) + "` failed in " +
                     context->block->Describe(thread) + " at " + TextAt(file) + ":" +
                     std::to_string(line) + " (" + TextAt(function) + ").");
 }
@@ -93,9 +103,10 @@ void jrc_cp_zfill(uint8_t* destination, const uint8_t* source, uint32_t size,
 
 std::vector<HostSymbol> HostSymbols() {
   SymbolTable table = {
-      JRC_SYMBOL(jrc_trap),     JRC_SYMBOL(jrc_assertfail),     JRC_SYMBOL(jrc_isspace),
-      JRC_SYMBOL(jrc_stopped),  JRC_SYMBOL(jrc_stack_overflow), JRC_SYMBOL(jrc_clock),
-      JRC_SYMBOL(jrc_cp_zfill),
+      JRC_SYMBOL(jrc_trap),           JRC_SYMBOL(jrc_assertfail),
+      JRC_SYMBOL(jrc_isspace),        JRC_SYMBOL(jrc_stopped),
+      JRC_SYMBOL(jrc_stack_overflow), JRC_SYMBOL(jrc_wild_call),
+      JRC_SYMBOL(jrc_clock),          JRC_SYMBOL(jrc_cp_zfill),
   };
   AppendAtomics(table);
   AppendBits(table);

@@ -8,6 +8,7 @@
 
 #include "ffi/cpu/barrier.h"
 #include "ffi/cpu/check_launch.h"
+#include "ffi/cpu/faults.h"
 #include "ffi/cpu/launch_state.h"
 #include "ffi/cpu/print.h"
 #include "ffi/cpu/watch.h"
@@ -83,6 +84,7 @@ Status LaunchGrid(const HostKernel& kernel, const void* params,
   LaunchState& launch = work->launch;
   launch.cluster = config.cluster;
   launch.cooperative = config.cooperative;
+  ExpectFaults();
   const LaunchWatch watch(launch);
   if (checks != nullptr) checks->Begin(launch);
   const uint64_t helpers =

@@ -5,12 +5,14 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "ffi/cpu/cluster.h"
+#include "ffi/cpu/faults.h"
 #include "ffi/cpu/float_environment.h"
 #include "ffi/cpu/watch.h"
 
@@ -60,7 +62,8 @@ class BlockQueue::Worker {
   }
 
   void Run(const std::function<void()>& after_block) {
-    RunBlocks(after_block);
+    const std::optional<Fault> fault = CatchFault([&] { RunBlocks(after_block); });
+    if (fault) current_->ReportFault(*fault);
     if (!launch_.stopped() || parked_.empty()) return;
     launch_.NotePlace((spinning_ ? " while all threads spin: " : " in ") +
                       parked_.front()->Where());
@@ -70,26 +73,29 @@ class BlockQueue::Worker {
   void RunBlocks(const std::function<void()>& after_block) {
     while (!launch_.stopped()) {
       bool fresh = true;
-      std::unique_ptr<Cluster> block = TakeFresh();
-      if (block == nullptr) {
+      current_ = TakeFresh();
+      if (current_ == nullptr) {
         if (parked_.empty()) return;
         fresh = false;
-        block = std::move(parked_.front());
+        current_ = std::move(parked_.front());
         parked_.pop_front();
       }
-      switch (block->Run()) {
+      ArmFaults(true);
+      const Outcome outcome = current_->Run();
+      ArmFaults(false);
+      switch (outcome) {
         case Outcome::kDone:
           NoteProgress();
-          free_.push_back(std::move(block));
+          free_.push_back(std::move(current_));
           break;
         case Outcome::kPaused:
           NoteProgress();
-          parked_.push_back(std::move(block));
+          parked_.push_back(std::move(current_));
           break;
         case Outcome::kWaiting:
         case Outcome::kStalled: {
-          const bool progressed = block->TakeProgress() || fresh;
-          parked_.push_back(std::move(block));
+          const bool progressed = current_->TakeProgress() || fresh;
+          parked_.push_back(std::move(current_));
           if (progressed) {
             NoteProgress();
           } else if (!Patient()) {
@@ -98,7 +104,7 @@ class BlockQueue::Worker {
           break;
         }
         case Outcome::kFaulted:
-          parked_.push_front(std::move(block));
+          parked_.push_front(std::move(current_));
           return;
       }
       if (after_block) after_block();
@@ -180,7 +186,8 @@ class BlockQueue::Worker {
   const FloatEnvironment environment_;
   BlockQueue& queue_;
   LaunchState& launch_;
-  uint64_t begin_ = 0, end_ = 0;  // of the chunk in hand
+  uint64_t begin_ = 0, end_ = 0;      // of the chunk in hand
+  std::unique_ptr<Cluster> current_;  // the block that runs
   std::vector<std::unique_ptr<Cluster>> free_;
   std::deque<std::unique_ptr<Cluster>> parked_;
   uint64_t parked_limit_ = UINT64_MAX;

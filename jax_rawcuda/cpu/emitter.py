@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from .._errors import UnsupportedError
 from . import checks
 from .ir import PARALLEL
-from .operands import Instruction, Memory, Operand, Register, Symbol
+from .operands import Instruction, Location, Memory, Operand, Register, Symbol
 from .values import ValueWriter
 
 
@@ -186,6 +186,16 @@ class Emitter(ValueWriter):
             if str(error).startswith("instruction "):
                 raise
             raise self.unsupported(inst, str(error)) from None
+
+    def end_unless(self, fine: str, helper: str, location: Location | None) -> None:
+        """Ends the thread unless an i1 value holds; `helper` records why."""
+        leave, go = self.new_label("leave"), self.new_label("go")
+        self.branch_if(fine, go, leave)
+        self.label(leave)
+        site = ("i32", str(self.site(Instruction("loop", location=location))))
+        self.intrinsic(helper, "void", ("ptr", "%ctx"), ("i32", self.thread), site)
+        self.leave()
+        self.label(go)
 
     def site(self, inst: Instruction) -> int:
         """Returns a new fault site, which messages show as the instruction."""

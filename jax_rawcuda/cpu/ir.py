@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,12 +19,18 @@ PARALLEL = ", !llvm.access.group !1"
 
 @dataclass
 class ModuleState:
-    """What all functions of one translation share."""
+    """What all functions of one translation share.
+
+    Attributes:
+      pointed: LLVM symbols of the functions that may be called through a pointer, by
+        the number of their parameters and results.
+    """
 
     variables: Variables
     opcodes: Mapping[str, Callable[[Emitter, Instruction], None]]
     may_fault: frozenset[str] = frozenset()
     deep: frozenset[str] = frozenset()
+    pointed: Mapping[int, Sequence[str]] = field(default_factory=dict)
     checked: bool = False
     declarations: dict[str, str] = field(default_factory=dict)
     definitions: dict[str, str] = field(default_factory=dict)

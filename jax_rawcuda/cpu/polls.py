@@ -174,7 +174,7 @@ def deep_functions(module: Module, names: list[str]) -> set[str]:
     calls = {name: set(module.mentioned(name)) for name in names}
     pointed = set().union(*calls.values())
     for name in names:
-        if _calls_pointers(module.functions[name]):
+        if calls_pointers(module.functions[name]):
             calls[name] |= pointed
     deep = {n for n in names if frame_bytes(module.functions[n]) > _LARGE_FRAME}
     for name in names:
@@ -190,7 +190,8 @@ def deep_functions(module: Module, names: list[str]) -> set[str]:
     return deep
 
 
-def _calls_pointers(function: Function) -> bool:
+def calls_pointers(function: Function) -> bool:
+    """Whether a function calls others through pointers."""
     return any(
         not isinstance(parse_call(inst).target, Symbol)
         for inst in function.body.statements
@@ -206,7 +207,7 @@ def frame_bytes(function: Function) -> int:
 def write_poll(em: Emitter, location: Location | None) -> None:
     """Ends the thread if the launch must stop."""
     flag = em.op(f"load volatile i32, ptr {em.context('stop')}, align 4")
-    _leave_unless(em, em.op(f"icmp eq i32 {flag}, 0"), "jrc_stopped", location)
+    em.end_unless(em.op(f"icmp eq i32 {flag}, 0"), "jrc_stopped", location)
 
 
 def write_stack_check(em: Emitter, function: Function) -> None:
@@ -218,17 +219,5 @@ def write_stack_check(em: Emitter, function: Function) -> None:
     address = em.op(f"ptrtoint ptr {frame} to i64")
     address = em.op(f"sub i64 {address}, {frame_bytes(function)}")
     enough = em.op(f"icmp ugt i64 {address}, {em.context('stack_limit')}")
-    _leave_unless(em, enough, "jrc_stack_overflow", location)
+    em.end_unless(enough, "jrc_stack_overflow", location)
     write_poll(em, location)
-
-
-def _leave_unless(
-    em: Emitter, fine: str, helper: str, location: Location | None
-) -> None:
-    leave, go = em.new_label("leave"), em.new_label("go")
-    em.branch_if(fine, go, leave)
-    em.label(leave)
-    site = ("i32", str(em.site(Instruction("loop", location=location))))
-    em.intrinsic(helper, "void", ("ptr", "%ctx"), ("i32", em.thread), site)
-    em.leave()
-    em.label(go)

@@ -28,6 +28,8 @@ from .variables import Variables, device_symbol, round_up
 # Turns of a spin loop before a thread lets others run.
 SPIN_BUDGET = 2000
 _NO_SYNC = (0,) * 8
+# Large frames touch every page, so that none reaches over the stack's guard page.
+_ATTRIBUTES = 'attributes #0 = { nounwind "probe-stack"="inline-asm" }'
 # Helpers that record a fault and return.
 _FAULTING_OPCODES = ("trap", "mapa")
 _FAULTING_CALLS = ("__assertfail",)
@@ -113,6 +115,7 @@ def translate(ptx: str, kernel: str) -> Translation:
         opcodes=OPCODES,
         may_fault=frozenset(reachable if checked else _may_fault(module, reachable)),
         deep=frozenset(polls.deep_functions(module, reachable)),
+        pointed=_pointed(module, reachable, inlined),
         checked=checked,
     )
     layout, params, param_bytes = _lay_out(module, function, inlined, red_zone)
@@ -196,6 +199,21 @@ def _may_fault(module: Module, names: list[str]) -> set[str]:
     return callers(module, names, direct)
 
 
+def _pointed(
+    module: Module, names: list[str], inlined: set[str]
+) -> dict[int, list[str]]:
+    """Returns the symbols of the functions that a pointer may hold, by arity."""
+    if not any(polls.calls_pointers(module.functions[name]) for name in names):
+        return {}
+    found: dict[int, list[str]] = {}
+    for name in names:
+        function = module.functions[name]
+        if not (function.entry or function.extern or name in inlined):
+            arity = len(function.results) + len(function.parameters)
+            found.setdefault(arity, []).append(device_symbol(name))
+    return found
+
+
 def _refuse_addresses(module: Module, state: ModuleState, inlined: set[str]) -> None:
     """Refuses pointers to functions that exist only where they are called."""
     texts = [*state.variables.definitions, *state.functions]
@@ -215,7 +233,7 @@ def _refuse_addresses(module: Module, state: ModuleState, inlined: set[str]) -> 
 def _describe(suspend: Suspend) -> str:
     inst = suspend.instruction
     where = f"{inst.location}: " if inst.location else ""
-    return where + (inst.text or inst.name)
+    return where + " ".join((inst.text or inst.name).split())
 
 
 def _max_threads(function: Function) -> int:
@@ -240,7 +258,7 @@ def _module_text(state: ModuleState) -> str:
     ]
     return "\n".join(
         [
-            "attributes #0 = { nounwind }",
+            _ATTRIBUTES,
             *state.variables.definitions,
             *sorted(declarations),
             *state.definitions.values(),

@@ -64,7 +64,7 @@ def _call(em: Emitter, inst: Instruction) -> None:
     if not isinstance(target, Symbol) or not em.state.variables.is_external(
         target.name
     ):
-        call_device(em, call)
+        call_device(em, call, inst.location)
         return
     if target.name == "free" and em.state.checked:
         checks.free(em, inst, _argument(em, call, 0, "i64")[1])
