@@ -8,8 +8,9 @@ import hashlib
 import struct
 from collections.abc import Iterator
 
+from ._dtypes import spell_array
 from ._module import Function, ModuleImage, Target
-from ._plan import ArrayType, Plan
+from ._plan import Plan
 
 _MAGIC = b"CHK1"
 _INITIALIZED, _VISIBLE = 1, 2
@@ -43,7 +44,7 @@ def _labels(plan: Plan) -> Iterator[bytes]:
         return
     yield _MAGIC
     for name, array in zip(labels.operands, plan.operands, strict=True):
-        yield _label(name, describe(array), array.dtype.itemsize, _INITIALIZED)
+        yield _label(name, spell_array(array), array.dtype.itemsize, _INITIALIZED)
     shared = {result for _, result in plan.aliases}
     visible = len(plan.results)
     for index, name in enumerate(labels.results):
@@ -53,12 +54,7 @@ def _labels(plan: Plan) -> Iterator[bytes]:
             continue
         array = plan.results[index]
         flags = _VISIBLE | (_INITIALIZED if index in shared else 0)
-        yield _label(name, describe(array), array.dtype.itemsize, flags)
-
-
-def describe(array: ArrayType) -> str:
-    """Returns `float32[8,16]`."""
-    return f"{array.dtype.name}[{','.join(map(str, array.shape))}]"
+        yield _label(name, spell_array(array), array.dtype.itemsize, flags)
 
 
 def _label(name: str, kind: str, item_bytes: int, flags: int) -> bytes:

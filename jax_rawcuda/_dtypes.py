@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import math
 import re
-from typing import Literal
+from typing import Any, Literal
 
 import ml_dtypes
 import numpy as np
@@ -148,6 +148,11 @@ def c_type_of(dtype: np.dtype) -> str | None:
         if known == dtype and c_type != "char":
             return c_type
     return None
+
+
+def spell_array(array: Any) -> str:
+    """Returns `float32[3,4]`, of anything that has a dtype and a shape."""
+    return f"{array.dtype.name}[{','.join(map(str, array.shape))}]"
 
 
 def _lanes(c_type: str) -> tuple[np.dtype, int] | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ._compat import is_tracer
 from ._conversion import check_native, convert
-from ._dtypes import ElementType, element_types, value_type
+from ._dtypes import ElementType, element_types, spell_array, value_type
 from ._errors import SignatureError, ValidationError
 from ._image import ImageVariable
 from ._signature import c_spelling, normalize, split_pointer
@@ -120,7 +120,7 @@ class GlobalVariable:
     def _check(
         self, owner: str, array: np.ndarray, choices: tuple[ElementType, ...]
     ) -> None:
-        given = f"{array.dtype.name}[{','.join(map(str, array.shape))}]"
+        given = spell_array(array)
         fitting = [choice for choice in choices if choice.dtype == array.dtype]
         if not fitting:
             needed = choices[0].dtype.name

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ._checked import describe
 from ._checking import Labels
+from ._dtypes import spell_array
 from ._plan import (
     BufferRef,
     Command,
@@ -102,7 +102,7 @@ class _Guarded:
 
     def _type(self, index: int) -> str:
         if index < self._visible:
-            return describe(self._plan.results[index])
+            return spell_array(self._plan.results[index])
         return f"{self._sizes[index]} bytes, '{self._labels.results[index]}'"
 
     def _end(self) -> Iterator[Command]:

@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from ._conversion import check_native
+from ._dtypes import spell_array
 from ._errors import SignatureError
 from ._plan import ArrayType
 
@@ -23,7 +24,7 @@ def is_array(value: object) -> bool:
 def describe(value: Any) -> str:
     """Names a value in a message: `float32[3,4]`, `a Python float`."""
     if is_array(value):
-        return f"{value.dtype}[{','.join(map(str, value.shape))}]"
+        return spell_array(value)
     kind = type(value).__name__
     if isinstance(value, bool | int | float | complex | str | list | tuple | dict):
         return f"a Python {kind}"

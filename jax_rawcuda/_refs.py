@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
+from ._dtypes import spell_array
 from ._errors import SessionError, ValidationError
 from ._plan import BufferRef, Space
 
@@ -175,8 +176,7 @@ class Ref:
         )
 
     def __repr__(self) -> str:
-        shape = ",".join(map(str, self.shape))
-        return f"{type(self).__name__}({self._buffer.name}: {self.dtype}[{shape}])"
+        return f"{type(self).__name__}({self._buffer.name}: {spell_array(self)})"
 
     @property
     def _name(self) -> str:
