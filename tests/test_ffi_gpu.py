@@ -1,25 +1,28 @@
-"""The CUDA target, driven by plans written by hand."""
+"""The CUDA target, driven by plans written by hand: launches, copies, refusals."""
 
 from __future__ import annotations
 
 import functools
-import gc
-import os
-import re
 import struct
-import subprocess
-import sys
-import textwrap
-import threading
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from _cuda_plans import (
+    ONE,
+    TWICE,
+    X,
+    compute_capability,
+    fails,
+    kernel_plan,
+    like,
+    twice,
+    twice_plan,
+)
+from _cuda_plans import _need_a_device as _need_a_device
 from _plan_bytes import (
     COOPERATIVE,
-    CUBIN,
     HOST_PTX,
     PROGRAMMATIC,
     PTX,
@@ -28,7 +31,6 @@ from _plan_bytes import (
     copy,
     encode,
     fill,
-    function,
     launch,
     operand,
     pointer,
@@ -37,105 +39,9 @@ from _plan_bytes import (
     synchronize,
 )
 
-from jax_rawcuda import _ffi, _registration
+from jax_rawcuda import _registration
 
 pytestmark = pytest.mark.gpu
-
-N = 1000
-SOURCE = r"""
-extern "C" __global__ void twice(const float* x, float* out, int n) {
-  extern __shared__ float s[];
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  s[threadIdx.x] = i < n ? x[i] : 0;
-  __syncthreads();
-  if (i < n) out[i] = 2 * s[threadIdx.x] + 1;
-}
-extern "C" __global__ void static_shared(float* out) {
-  __shared__ float s[10240];
-  extern __shared__ float dynamic[];
-  s[threadIdx.x] = threadIdx.x;
-  dynamic[threadIdx.x] = 1;
-  __syncthreads();
-  out[threadIdx.x] = s[threadIdx.x] + dynamic[threadIdx.x];
-}
-extern "C" __global__ void __launch_bounds__(64) bounded(float* out) { out[0] = 1; }
-extern "C" __global__ void cluster_rank(int* out) {
-  unsigned rank;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  if (threadIdx.x == 0) out[blockIdx.x] = rank;
-}
-extern "C" __global__ void fault(float* out) { *(volatile float*)8 = out[0]; }
-"""
-
-
-@pytest.fixture(autouse=True)
-def _need_a_device():
-    if jax.default_backend() != "gpu":
-        pytest.skip("no CUDA device")
-
-
-def compute_capability() -> str:
-    return jax.devices("gpu")[0].compute_capability.replace(".", "")
-
-
-@functools.cache
-def compiled(kind: int) -> bytes:
-    from cuda.bindings import nvrtc
-
-    error, program = nvrtc.nvrtcCreateProgram(SOURCE.encode(), b"k.cu", 0, [], [])
-    assert error == 0
-    family = "sm" if kind == CUBIN else "compute"
-    options = [f"-arch={family}_{compute_capability()}".encode(), b"-std=c++17"]
-    (error,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
-    assert error == 0
-    size_of, get = (
-        (nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN)
-        if kind == CUBIN
-        else (nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX)
-    )
-    _, size = size_of(program)
-    image = b" " * size
-    get(program, image)
-    # NVRTC may write a newer PTX than the driver reads.
-    return re.sub(rb"\.version \d+\.\d+", b".version 9.0", image)
-
-
-def kernel_plan(name, parameters, commands, kind=CUBIN, image=None, **sections):
-    return encode(
-        commands,
-        name=name,
-        images=[(kind, compiled(kind) if image is None else image)],
-        functions=[function(name, parameters)],
-        **sections,
-    )
-
-
-TWICE = [("x", 8), ("out", 8), ("n", 4)]
-
-
-def twice_plan(n=N, shared_mem_bytes=1024, **sections):
-    arguments = [pointer(operand(0)), pointer(result(0)), scalar(struct.pack("<i", n))]
-    geometry = {"grid": (-(-n // 256), 1, 1), "block": (256, 1, 1)}
-    command = launch(0, arguments, shared_mem_bytes=shared_mem_bytes, **geometry)
-    sizes = {"operands": [4 * n], "results": [4 * n]} | sections
-    return kernel_plan("twice", TWICE, [command], **sizes)
-
-
-def like(x):
-    return jax.ShapeDtypeStruct(x.shape, x.dtype)
-
-
-def twice(x, **kwargs):
-    return call(twice_plan(x.size, **kwargs), like(x), x)
-
-
-def fails(encoded, out, *operands, match):
-    with pytest.raises(jax.errors.JaxRuntimeError, match=match):
-        jax.block_until_ready(jax.jit(lambda *xs: call(encoded, out, *xs))(*operands))
-
-
-X = np.arange(N, dtype=np.float32)
-ONE = jax.ShapeDtypeStruct((1,), jnp.float32)
 
 
 def test_values():
@@ -297,133 +203,3 @@ def test_synchronize():
     encoded = encode([fill(result(0), 4, 4, 0), synchronize()], results=[4])
     got = jax.jit(lambda: call(encoded, ONE, target=_registration.SYNC_TARGET))()
     assert float(got[0]) == 0
-
-
-@pytest.mark.parametrize("with_copy", [False, True])
-def test_many_calls_are_recorded_in_a_graph(with_copy):
-    def step(x):
-        y = twice(x)
-        if not with_copy:
-            return y
-        both = encode(
-            [fill(result(0), 8, 4, 0), copy(result(0, 8), operand(0, 8), 4 * N - 8)],
-            operands=[4 * N],
-            results=[4 * N],
-        )
-        return call(both, like(x), y)
-
-    def chain(x):
-        for _ in range(50):
-            x = jax.lax.optimization_barrier(step(x * 0.5))
-        return x
-
-    want = X
-    for _ in range(50):
-        want = 2 * (want * np.float32(0.5)) + 1
-        if with_copy:
-            want[:2] = 0
-    chained = jax.jit(chain)
-    for _ in range(3):
-        np.testing.assert_allclose(chained(X), want, rtol=1e-6)
-
-
-def test_calls_inside_a_loop():
-    loop = jax.jit(lambda x: jax.lax.fori_loop(0, 500, lambda _, v: twice(v * 0.5), x))
-    np.testing.assert_allclose(loop(X), X + 500)
-
-
-def test_eight_threads_with_executables_of_their_own():
-    errors: list[str] = []
-    x = jnp.asarray(X)
-
-    def work(i: int) -> None:
-        try:
-            step = jax.jit(lambda x: twice(x + i))
-            for _ in range(20):
-                np.testing.assert_array_equal(step(x), 2 * (X + i) + 1)
-        except Exception as error:  # reported below, with the thread
-            errors.append(f"{i}: {error!r}")
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
-
-
-def test_the_library_is_loaded_once_and_unloaded_with_its_executables():
-    jax.clear_caches()
-    gc.collect()
-    before = _ffi.counters()
-    step = jax.jit(lambda x: twice(twice(x)))
-    jax.block_until_ready(step(X))
-    loaded = _ffi.counters()
-    assert loaded["library_load"] - before["library_load"] == 1
-    del step
-    jax.clear_caches()
-    gc.collect()
-    after = _ffi.counters()
-    assert after["library_unload"] - before["library_unload"] == 1
-
-
-def test_caches_cleared_with_work_in_flight():
-    x = jnp.asarray(X)
-    for i in range(20):
-        step = jax.jit(lambda x, i=i: twice(x * i))
-        y = step(x)
-        del step
-        jax.clear_caches()
-        np.testing.assert_array_equal(y, 2 * (X * i) + 1)
-
-
-def test_a_foreign_context_does_no_harm():
-    from cuda.bindings import driver
-
-    step = jax.jit(lambda x: twice(x))
-    jax.block_until_ready(step(X))  # JAX has made the primary context by now
-    error, device = driver.cuDeviceGet(0)
-    assert error == 0
-    created = driver.cuCtxCreate(None, 0, device)
-    assert created[0] == 0
-    context = created[1]
-    try:
-        fresh = jax.jit(lambda x: twice(x + 1))
-        np.testing.assert_array_equal(fresh(X), 2 * (X + 1) + 1)
-        np.testing.assert_array_equal(step(X), 2 * X + 1)
-    finally:
-        driver.cuCtxDestroy(context)
-
-
-def test_debugging_names_the_kernel_that_failed():
-    program = """
-        import jax, jax.numpy as jnp
-        from _plan_bytes import *
-        import test_ffi_gpu as t
-
-        command = launch(0, [pointer(result(0))])
-        encoded = t.kernel_plan("fault", [("out", 8)], [command], results=[4])
-        try:
-            jax.block_until_ready(jax.jit(lambda: call(encoded, t.ONE))())
-        except Exception as error:
-            print(error)
-    """
-    here = Path(__file__).parent
-    paths = [str(here), str(here.parent), os.environ.get("PYTHONPATH", "")]
-    environment = os.environ | {
-        "JAX_RAWCUDA_DEBUG": "1",
-        "PYTHONPATH": os.pathsep.join(paths),
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-    )
-    message = r"fault failed while it ran: cuStreamSynchronize failed: CUDA_ERROR_\w+"
-    assert re.search(message, done.stdout), done.stdout + done.stderr
-
-
-def test_the_driver_is_usable():
-    assert _ffi.driver_status() == ""

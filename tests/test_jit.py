@@ -1,4 +1,4 @@
-"""PTX translated, compiled and run as one block: control flow, memory, calls."""
+"""PTX translated, compiled and run as one block: control flow, memory, caches."""
 
 from __future__ import annotations
 
@@ -9,34 +9,10 @@ import dataclasses
 import _ptx_runner as runner
 import numpy as np
 import pytest
+from _ptx_module import LANES, module, run
 
 from jax_rawcuda import UnsupportedError, cpu
 from jax_rawcuda.cpu import jit
-from jax_rawcuda.cpu.translate import translate
-
-HEADER = '.version 8.3\n.target sm_90\n.address_size 64\n.file 1 "demo.cu"\n'
-INDEX = """
-    .reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .f32 %f<9>;
-    ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x;
-    mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;
-"""
-
-
-def module(body: str, before: str = "", directives: str = "") -> str:
-    return (
-        f"{HEADER}{before}.visible .entry k(.param .u64 p) {directives}\n"
-        f"{{{INDEX}{body}\nret;\n}}\n"
-    )
-
-
-def run(body: str, before: str = "", threads: int = 64, shared: int = 0) -> np.ndarray:
-    out = np.zeros(threads, np.int32)
-    kernel = cpu.load_kernel(module(body, before), "k")
-    runner.launch(kernel, [out], threads, shared)
-    return out
-
-
-LANES = np.arange(64, dtype=np.int32)
 
 
 def test_predicates_and_branches():
@@ -173,99 +149,6 @@ def test_denormals_are_kept():
     body = "mov.f32 %f1, 0f00800000; mul.f32 %f2, %f1, 0f3F000000;\n"
     body += "st.global.f32 [%rd3], %f2;"
     np.testing.assert_array_equal(run(body), np.full(64, 0x00400000))
-
-
-# Cuts
-
-BARRIER_CALLEE = """
-    .func (.param .b32 r) wait(.param .b32 x) {
-      .reg .b32 %r<3>; ld.param.u32 %r1, [x]; bar.sync 0;
-      st.param.b32 [r], %r1; ret; }
-"""
-CALL_WAIT = """
-    { .param .b32 a; .param .b32 b; st.param.b32 [a], %r1;
-    call.uni (b), wait, (a); ld.param.b32 %r2, [b]; }
-    st.global.u32 [%rd3], %r2;
-"""
-
-
-def test_barrier_cuts_the_kernel():
-    translation = translate(
-        module(
-            "ld.global.u32 %r2, [%rd3];\n.loc 1 12 1\nbar.sync 0;\n"
-            "st.global.u32 [%rd3], %r2;"
-        ),
-        "k",
-    )
-    assert translation.regions == ("region.0", "region.1")
-    assert translation.syncs[0] == (0,) * 8
-    assert translation.syncs[1][:3] == (1, 0, 1)
-    assert translation.sync_texts == ("", "demo.cu:12: bar.sync 0")
-    assert translation.slot_bytes == 4  # %r2; the address %rd3 is computed again
-
-
-def test_functions_with_barriers_are_inlined():
-    translation = translate(module(CALL_WAIT, BARRIER_CALLEE), "k")
-    assert len(translation.regions) == 2
-    assert "fn.wait" not in translation.ir
-    assert translation.frame_bytes > 0
-
-
-def test_recursion_with_a_barrier_is_refused():
-    callee = BARRIER_CALLEE.replace(
-        "bar.sync 0;",
-        "bar.sync 0; { .param .b32 a; .param .b32 b; call.uni (b), wait, (a); }",
-    )
-    with pytest.raises(UnsupportedError, match=r"call.*recursive .*wait.* barrier"):
-        translate(module(CALL_WAIT, callee), "k")
-
-
-def test_launch_bounds():
-    translation = translate(module("", directives=".maxntid 32, 4, 1"), "k")
-    assert translation.max_threads == 128
-
-
-def test_parameters_are_laid_out():
-    parameters = ".param .u8 a, .param .align 8 .b8 s[12], .param .u16 b"
-    translation = translate(f"{HEADER}.entry k({parameters}) {{ ret; }}", "k")
-    assert translation.params == ((0, 1), (8, 12), (20, 2))
-    assert translation.param_bytes == 22
-
-
-# Faults and refusals
-
-
-def test_trap_ends_the_thread_and_names_its_line():
-    translation = translate(module(".loc 1 7 1\ntrap;"), "k")
-    assert translation.sites == ("demo.cu:7: trap",)
-    assert "jrc_trap" in translation.ir
-
-
-def test_callers_of_a_trapping_function_test_for_faults():
-    callee = ".func bad() { trap; exit; }\n"
-    outer = ".func outer() { call bad, (); ret; }\n"
-    translation = translate(module("call outer, ();", callee + outer), "k")
-    assert translation.ir.count("load volatile i32") == 2
-    quiet = translate(module("call outer, ();", ".func outer() { ret; }\n"), "k")
-    assert "load volatile i32" not in quiet.ir
-
-
-@pytest.mark.parametrize(
-    ("body", "match"),
-    [
-        (
-            ".loc 1 12 3\ntex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%rd1, {%f5,%f6}];",
-            r"instruction `tex\.2d.*` at demo\.cu:12: ",
-        ),
-        ("frobnicate.u32 %r1, %r2;", r"instruction `frobnicate.* not available"),
-        ("add.s32.frob %r1, %r2, %r3;", r"instruction `add\.s32\.frob"),
-        ("mov.u32 %r2, %nosuch.x;", r"instruction `mov.*%nosuch"),
-        ("mov.u64 %rd4, missing;", r"instruction `mov.*missing"),
-    ],
-)
-def test_unsupported_instructions_are_named(body, match):
-    with pytest.raises(UnsupportedError, match=match):
-        translate(module(body), "k")
 
 
 def test_unknown_kernel_lists_the_kernels():
