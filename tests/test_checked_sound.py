@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from _planted import PLANTED, below, f32, launch
 
 import jax_rawcuda as rc
-
-PLANTED = Path(__file__).parent / "planted"
-RNG = np.random.default_rng(7)
-
-
-def f32(*shape):
-    return RNG.standard_normal(shape).astype(np.float32)
-
-
-def below(limit, n):
-    return RNG.integers(0, limit, n).astype(np.int32)
 
 
 def checked(name, *args, **contract):
     kernel = rc.kernel(PLANTED / "sound.cu", name, **contract)
     with jax.default_device(jax.devices("cpu")[0]), rc.checking():
         return jax.tree.map(np.asarray, kernel(*args))
-
-
-def launch(shapes, grid, block, **more):
-    return {"shapes": shapes, "launch": rc.LaunchConfig(grid, block), **more}
 
 
 def zeros(n, dtype=np.float32):
@@ -65,7 +49,7 @@ def test_the_same_value_from_many_threads():
 
 
 def test_neighbouring_bytes():
-    x = RNG.integers(0, 200, 150).astype(np.uint8)
+    x = below(200, 150).astype(np.uint8)
     y = checked("bytes", x, shapes="n -> n", threads="n", block=64)
     np.testing.assert_array_equal(y, x + 1)
 

@@ -6,15 +6,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from _seed_parity import AXPY, FLAT
+from _seed_parity import x as x
 
 import jax_rawcuda as rc
 from jax_rawcuda._target import Target
 
-MODULE = rc.compile_nvrtc(r"""
-extern "C" __global__ void axpy(const float* x, float a, float* out, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = a * x[i] + 1;
-}
+MODULE = rc.compile_nvrtc(
+    AXPY
+    + r"""
 struct Pair { short a; double b; };
 __global__ void scalars(unsigned u32, int i32, unsigned long long u64, long long i64,
                         float f32, double f64, __half f16, __nv_bfloat16 bf16,
@@ -24,16 +24,11 @@ __global__ void scalars(unsigned u32, int i32, unsigned long long u64, long long
                   double(pair.a), pair.b};
   for (int i = 0; i < 11; ++i) out[i] = all[i];
 }
-""")
-FLAT = rc.LaunchConfig.flat(8, 32)
+"""
+)
 
 
 pytestmark = pytest.mark.usefixtures("default_device")
-
-
-@pytest.fixture
-def x(rng):
-    return rng.standard_normal(8, np.float32)
 
 
 def test_launches_and_their_geometry(x):

@@ -7,28 +7,23 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
+from _seed_parity import AXPY, FLAT
+from _seed_parity import x as x
 
 import jax_rawcuda as rc
 
-MODULE = rc.compile_nvrtc(r"""
-extern "C" __global__ void axpy(const float* x, float a, float* out, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = a * x[i] + 1;
-}
+MODULE = rc.compile_nvrtc(
+    AXPY
+    + r"""
 extern "C" __global__ void increment(float* x, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) x[i] += 1;
 }
-""")
-FLAT = rc.LaunchConfig.flat(8, 32)
+"""
+)
 
 
 pytestmark = pytest.mark.usefixtures("default_device")
-
-
-@pytest.fixture
-def x(rng):
-    return rng.standard_normal(8, np.float32)
 
 
 def test_operands_are_read_only(x):

@@ -10,15 +10,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from _seed_parity import x as x
 
 import jax_rawcuda as rc
 
 pytestmark = pytest.mark.usefixtures("default_device")
-
-
-@pytest.fixture
-def x(rng):
-    return rng.standard_normal(8, np.float32)
 
 
 def test_the_scope_hands_out_the_only_session(x):

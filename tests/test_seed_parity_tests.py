@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from _seed_parity import x as x
 
 import jax_rawcuda as rc
 from jax_rawcuda import _ffi
@@ -21,11 +22,6 @@ LIKE = jax.ShapeDtypeStruct((8,), jnp.float32)
 
 
 pytestmark = pytest.mark.usefixtures("default_device")
-
-
-@pytest.fixture
-def x(rng):
-    return rng.standard_normal(8, np.float32)
 
 
 def add(s, x, y, module):
