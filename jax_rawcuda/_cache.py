@@ -222,5 +222,9 @@ def cache_stats() -> CacheStats:
 
 
 def clear_caches(*, disk: bool = False) -> None:
-    """Forgets compiled results in memory, and with `disk` the files too."""
+    """Forgets compiled results.
+
+    Args:
+      disk: Those in files too, not only those in memory.
+    """
     _cache.clear(disk=disk)

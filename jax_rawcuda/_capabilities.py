@@ -74,6 +74,9 @@ def capabilities(device: jax.Device | None = None) -> Capabilities:
     Args:
       device: One of this process; JAX's default device when None.
 
+    Returns:
+      Its limits and features; on the CPU those of the emulation.
+
     Raises:
       ValidationError: Not a device, or another process's.
       UnsupportedError: Neither a CUDA device nor the CPU.

@@ -52,9 +52,9 @@ class Commands(Scope):
         arguments, written = bind_arguments(signature, args)
         if config.is_empty:
             return
+        self._emit(Launch(function, config, tuple(arguments)))
         for buffer in written:
             buffer.written = True
-        self._emit(Launch(function, config, tuple(arguments)))
 
     def copy_bytes(
         self, destination: Ref, source: Ref, nbytes: int | None = None
@@ -65,6 +65,11 @@ class Commands(Scope):
           destination: Where to.
           source: Where from.
           nbytes: How many; by default all, and both must have the same size.
+
+        Raises:
+          ValidationError: The spans overlap or are too small, or nothing has written
+            the source.
+          SessionError: The destination is read only.
         """
         owner = f"{self.op_name}: copy_bytes"
         self._check_writable(owner, destination)
@@ -94,7 +99,17 @@ class Commands(Scope):
     def fill_bytes(
         self, destination: Ref, value: int, nbytes: int | None = None
     ) -> None:
-        """Sets every byte of a span to `value`, 0 to 255."""
+        """Sets every byte of a span to one value.
+
+        Args:
+          destination: The span.
+          value: 0 to 255.
+          nbytes: How many; all by default.
+
+        Raises:
+          ValidationError: A number is out of range.
+          SessionError: The destination is read only.
+        """
         owner = f"{self.op_name}: fill_bytes"
         self._check_writable(owner, destination)
         size = destination.byte_len

@@ -63,6 +63,10 @@ class Function:
         Args:
           block: Threads per block, or its extents.
           shared_mem_bytes: Dynamic shared memory per block, in bytes.
+
+        Raises:
+          ValidationError: No block has that many threads.
+          UnsupportedError: There is no GPU.
         """
         threads = block if isinstance(block, int) else math.prod(block)
         if not 1 <= threads <= MAX_THREADS:
@@ -73,15 +77,30 @@ class Function:
         return self._load().occupancy(threads, shared_mem_bytes)
 
     def suggest_block(self, shared_mem_bytes: int = 0) -> int:
-        """Returns the threads per block with the best occupancy. Needs a GPU."""
+        """Returns the threads per block with the best occupancy. Needs a GPU.
+
+        Args:
+          shared_mem_bytes: Dynamic shared memory per block, in bytes.
+
+        Raises:
+          UnsupportedError: There is no GPU.
+        """
         return self._load().suggest_block(shared_mem_bytes)
 
     def image(self, target: Target) -> ModuleImage:
-        """Returns the image that holds this kernel for `target`."""
+        """Returns the image that holds this kernel; compiles it on first use.
+
+        Args:
+          target: Platform and architecture.
+        """
         return self.module._code.image(self.name, target, self.module.values)
 
     def lowered_name(self, target: Target) -> str:
-        """Returns the kernel's symbol in that image."""
+        """Returns the kernel's symbol in an image.
+
+        Args:
+          target: What the image is for.
+        """
         return self.module._code.symbol(self.name, target)
 
     def _load(self) -> LoadedKernel:

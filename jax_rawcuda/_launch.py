@@ -81,6 +81,14 @@ class LaunchConfig:
         The last block may be partly idle, so the kernel needs a bounds check. Zero
         threads give an empty grid: nothing is launched.
 
+        Args:
+          threads: Threads in all, or more.
+          block: Threads per block.
+          shared_mem_bytes: Dynamic shared memory per block, in bytes.
+
+        Raises:
+          ValidationError: A number is outside CUDA's limits.
+
         >>> LaunchConfig.flat(1000).grid
         (4, 1, 1)
         """

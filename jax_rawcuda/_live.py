@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ._checking import enabled, waiting
 from ._compat import buffer_callback, is_tracer, vary_results
 from ._errors import SessionError, SignatureError, ValidationError
 from ._live_batching import check_method, mappable
@@ -119,7 +120,7 @@ class LiveOp(SessionFunction):
 
     def __call__(self, *args: Any, **static: Any) -> Any:
         """Runs the op, now or as part of the program being traced."""
-        leaves, tree, names = self.flatten(args, static)
+        leaves, tree, names = self._flatten(args, static)
         arrays = [self._operand(n, x) for n, x in zip(names, leaves, strict=True)]
         types = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays]
         out = self._results(tree.unflatten(types), static)
@@ -135,6 +136,7 @@ class LiveOp(SessionFunction):
             self._out is not None,
             tuple(i for leaves in shared for i in jax.tree.leaves(leaves)),
             self._hashable(static),
+            enabled(),
         )
         run = buffer_callback(
             call,
@@ -145,6 +147,8 @@ class LiveOp(SessionFunction):
         )
         if any(map(is_tracer, arrays)):  # costly, and only a trace can be mapped
             run = mappable(self.name, run, call.in_out, self._vmap_method)
+        if call.checked:
+            run = waiting(run)
         values = iter(vary_results(run(*arrays), arrays))
         returned = [jax.tree.map(lambda _: next(values), x) for x in shared]
         if self._out is not None:

@@ -39,6 +39,7 @@ class LiveSession(Session):
     _maker = "live_op"
     _thread_rule = "runs the op. Use it from that thread."
     _device: LiveDevice
+    _checked: bool
 
     def __repr__(self) -> str:
         state = "open" if self._open else "closed"
@@ -63,6 +64,9 @@ class LiveSession(Session):
         Args:
           array: Either of them.
           name: For messages.
+
+        Returns:
+          A read-only reference.
 
         Raises:
           SessionError: It is a JAX array, which only the op itself can take.
@@ -89,6 +93,9 @@ class LiveSession(Session):
     def tensor_mut(self, ref: Ref | RetainedTensor) -> Ref:
         """Uses a RetainedTensor in place; returns a writable reference as it is.
 
+        Args:
+          ref: Either of them.
+
         Raises:
           SessionError: An operand that was not declared in `in_out=`.
         """
@@ -105,17 +112,41 @@ class LiveSession(Session):
         )
 
     def upload(self, data: np.ndarray) -> Output:
-        """Copies a NumPy array to memory that lasts as long as the session."""
+        """Copies a NumPy array to memory that lasts as long as the session.
+
+        Args:
+          data: The array.
+
+        Returns:
+          A writable reference.
+        """
         ref = self.tensor(data)
         return Output(buffer_of(ref), ref.shape, ref.dtype)
 
     def download_tensor(self, ref: Ref) -> np.ndarray:
-        """Waits for the stream; returns a copy in host memory."""
+        """Waits for the stream; returns a copy in host memory.
+
+        Args:
+          ref: What to copy.
+
+        Raises:
+          ValidationError: Nothing has written it yet.
+        """
         address = self._read(ref, "download_tensor")
         return self._device.download(address, ref.shape, ref.dtype)
 
     def retain_tensor(self, ref: Ref) -> RetainedTensor:
-        """Copies an array, in the stream's order, to memory that outlives the op."""
+        """Copies an array, in the stream's order, to memory that outlives the op.
+
+        Args:
+          ref: What to copy.
+
+        Returns:
+          The copy, for later live ops or other libraries.
+
+        Raises:
+          ValidationError: Nothing has written it yet.
+        """
         address = self._read(ref, "retain_tensor")
         copy, owner = self._device.retain(address, ref.byte_len)
         return RetainedTensor(copy, owner, ref.shape, ref.dtype, self._device.ordinal)
@@ -130,6 +161,10 @@ class LiveSession(Session):
         Args:
           key: Any hashable value.
           init: Makes the value. When it raises, nothing is kept.
+
+        Raises:
+          SignatureError: The key is not hashable.
+          SessionError: `init` needs the value that it makes.
         """
         self._check_open()
         try:
@@ -159,10 +194,8 @@ class LiveSession(Session):
         Args:
           kind: In which list.
           name: For messages.
-          shape: Of the whole memory.
-          dtype: Of its elements.
-          address: Where it is.
-          owner: Of the memory.
+          shape, dtype: Of the whole memory.
+          address, owner: Where it is, and what keeps it there.
           written: Whether its contents are defined.
           array: XLA's buffer, if it is one.
         """
@@ -192,12 +225,11 @@ class LiveSession(Session):
         return f"{self._device.platform}:{self._device.ordinal or 0}"
 
     def _emit(self, command: Command) -> None:
-        run_command(self.op_name, command, self._device, self._locate)
+        run_command(self.op_name, command, self._device, self._find, self._checked)
 
-    def _locate(self, ref: BufferRef) -> tuple[int, int]:
+    def _find(self, ref: BufferRef) -> LiveBuffer:
         operand = ref.space is Space.OPERAND
-        buffer = self.operands[ref.index][0] if operand else self.buffers[ref.index]
-        return live(buffer).address, ArrayType(buffer.shape, buffer.dtype).nbytes
+        return live(self.operands[ref.index][0] if operand else self.buffers[ref.index])
 
     def _allocate(
         self,
@@ -260,9 +292,10 @@ class LiveStreamRef(StreamRef):
         return 0, self.unsafe_raw_handle()
 
 
-def open_live_session(op_name: str, device: LiveDevice) -> LiveSession:
+def open_live_session(op_name: str, device: LiveDevice, checked: bool) -> LiveSession:
     """Starts a session in this thread, on a device that has been entered."""
     session = object.__new__(LiveSession)
     session._enter(op_name)
     session._device = device
+    session._checked = checked and device.platform == "cpu"
     return session

@@ -60,7 +60,11 @@ class Module:
         return self._code.kernel_names
 
     def only_kernel_name(self) -> str:
-        """Returns the kernel's name; a ValidationError unless there is one."""
+        """Returns the kernel's name, where there is only one.
+
+        Raises:
+          ValidationError: There are none, or several.
+        """
         names = self.kernel_names
         if len(names) != 1:
             listed = f"{len(names)} kernels ({', '.join(names)})"
@@ -102,7 +106,12 @@ class Module:
         return GlobalVariable(self, name, self._code.variable(name))
 
     def with_value(self, name: str, data: bytes) -> Module:
-        """Returns this module with the bytes of one variable; see `global_`."""
+        """Returns this module with the bytes of one variable; see `global_`.
+
+        Args:
+          name: The variable's.
+          data: Its bytes; unlike in `GlobalVariable.set`, nothing checks them.
+        """
         values = tuple(sorted({**dict(self.values), name: data}.items()))
         return Module(self._code, self._content, self.options, self.source, values)
 

@@ -48,7 +48,7 @@ class Op(SessionFunction):
 
     def __call__(self, *args: Any, **static: Any) -> Any:
         """Records the op and returns its results."""
-        leaves, tree, names = self.flatten(args, static)
+        leaves, tree, names = self._flatten(args, static)
 
         def body(session: Session, *refs: Any) -> Any:
             return self._function(session, *tree.unflatten(refs), **static)

@@ -101,7 +101,14 @@ class Ref:
         return self.byte_len
 
     def at_bytes(self, offset: int) -> Ref:
-        """Returns the untyped rest of the span, from a byte offset on."""
+        """Returns the untyped rest of the span.
+
+        Args:
+          offset: Where it starts, in bytes.
+
+        Raises:
+          ValidationError: `offset` is outside of the span.
+        """
         start = operator.index(offset)
         if not 0 <= start <= self.byte_len:
             raise ValidationError(

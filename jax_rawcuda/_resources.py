@@ -194,6 +194,9 @@ def set_resource_limits(
     Args:
       max_entries: Values at most.
       max_bytes: The sum of their `nbytes` at most. A larger value is not kept.
+
+    Raises:
+      ValidationError: One of them is negative.
     """
     global _limits
     if min(max_entries, max_bytes) < 0:

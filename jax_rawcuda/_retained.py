@@ -66,7 +66,11 @@ class RetainedTensor:
         self._owner = None
 
     def memory(self) -> tuple[int, Any]:
-        """Returns the address, and the owner that keeps it valid."""
+        """Returns the address, and the owner that keeps it valid.
+
+        Raises:
+          SessionError: It was closed.
+        """
         if self._owner is None:
             raise SessionError("RetainedTensor: used after close(). Retain it again.")
         return self._address, self._owner

@@ -30,7 +30,7 @@ class RuntimeIdentity:
 
 
 def runtime_identity() -> RuntimeIdentity:
-    """Describes JAX's default backend; starts it if need be."""
+    """Returns what JAX's default backend is; starts it if need be."""
     device = jax.local_devices()[0]
     capability = getattr(device, "compute_capability", None)
     return RuntimeIdentity(

@@ -17,6 +17,9 @@ from ._signature import Parameter
 class KernelArg:
     r"""A by-value argument whose C type is chosen by the caller.
 
+    `KernelArg.f32(value)` and its like take a Python or NumPy number. Python floats are
+    rounded; any other number that the type does not hold is a ValidationError.
+
     Attributes:
       kind: `i32`, `f16`, ..., or `bytes` for a struct.
       data: The argument's bytes.
@@ -73,6 +76,12 @@ class KernelArg:
         """Any type, as its bytes: a struct of NumPy's, or raw bytes.
 
         A NumPy structured dtype needs `align=True` to have C's layout.
+
+        Args:
+          value: Either of them.
+
+        Raises:
+          SignatureError: Neither of them.
         """
         if isinstance(value, bytes | bytearray | memoryview):
             return cls("bytes", bytes(value))

@@ -87,7 +87,11 @@ class StreamRef:
         self._scope = scope
 
     def unsafe_raw_handle(self) -> int:
-        """Refuses: there is no stream while an op is recorded."""
+        """Returns the stream's handle, in a live session.
+
+        Raises:
+          SessionError: There is no stream while an op is recorded.
+        """
         raise SessionError(
             f"{self._scope.op_name}: a recorded session has no stream handle. "
             "XLA chooses the stream when the compiled program runs: use rc.live_op."

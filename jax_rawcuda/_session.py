@@ -54,6 +54,12 @@ class Session(Commands):
         Args:
           array: A JAX or NumPy array.
           name: For messages.
+
+        Returns:
+          A read-only reference to it.
+
+        Raises:
+          SignatureError: Not an array, or of a dtype that kernels cannot read.
         """
         self._check_open()
         name = name or f"operand{len(self.operands)}"
@@ -78,6 +84,12 @@ class Session(Commands):
         Args:
           ref: A whole operand, of which only the returned reference may be used
             afterwards; or anything that is writable already, which comes back.
+
+        Returns:
+          A writable reference.
+
+        Raises:
+          SessionError: A part of an operand, or constant bytes.
         """
         self._check_use(ref)
         if ref.writable:
@@ -102,6 +114,13 @@ class Session(Commands):
           shape: Its shape.
           dtype: Its dtype.
           fill: A number that every element has at first; undefined without it.
+
+        Returns:
+          A writable reference.
+
+        Raises:
+          SignatureError: JAX has no such dtype, or has it turned off.
+          ValidationError: A negative extent, or `fill` is not exact in the dtype.
         """
         self._check_open()
         name = f"output{len(self.buffers)}"
@@ -126,6 +145,12 @@ class Session(Commands):
           nbytes: Its size.
           align: What its address is a multiple of, in bytes; a power of two up to 256.
           fill: A byte that it is filled with; undefined without it.
+
+        Returns:
+          A writable reference.
+
+        Raises:
+          ValidationError: A number is out of range.
         """
         self._check_open()
         owner = f"{self.op_name}: alloc_bytes"
@@ -148,6 +173,12 @@ class Session(Commands):
         """Makes constant bytes readable on the device, as part of the program.
 
         Equal bytes are uploaded once.
+
+        Args:
+          data: Bytes, or a NumPy array, of which the bytes are taken.
+
+        Returns:
+          A read-only reference.
 
         Raises:
           SignatureError: Neither bytes nor a NumPy array of numbers or records.

@@ -37,7 +37,7 @@ class SessionFunction:
         """Calls it with arrays."""
         raise NotImplementedError
 
-    def flatten(
+    def _flatten(
         self, args: Sequence[Any], static: Mapping[str, Any]
     ) -> tuple[list[Any], jax.tree_util.PyTreeDef, list[str]]:
         """Returns the leaves of the operands, their structure and their names.
