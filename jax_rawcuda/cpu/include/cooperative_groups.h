@@ -2,4 +2,5 @@
 #pragma once
 #include "jrc/groups_block.h"
 #include "jrc/groups_grid.h"
+#include "jrc/groups_tile.h"
 #include "jrc/groups_warp.h"

@@ -9,12 +9,13 @@ __device__ inline auto reduce(const Group& group, const _T& value,
                               Operation&& operation)
     -> decltype(operation(value, value)) {
   decltype(operation(value, value)) total = value;
-  unsigned int rank = group.thread_rank(), size = group.size();
+  const auto lanes = __jrc_lanes(group, &group);
+  unsigned int rank = lanes.thread_rank(), size = lanes.size();
   for (unsigned int step = 1; step < size; step *= 2) {
-    auto other = group.shfl_down(total, step);
+    auto other = lanes.shfl_down(total, step);
     if (rank + step < size) total = operation(total, other);
   }
-  return group.shfl(total, 0);
+  return __jrc_over_warps(&group, lanes.shfl(total, 0), operation);
 }
 
 }  // namespace cooperative_groups

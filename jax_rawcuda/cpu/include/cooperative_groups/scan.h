@@ -8,12 +8,13 @@ template <class Group, class _T, class Operation>
 __device__ inline _T inclusive_scan(const Group& group, const _T& value,
                                     Operation&& operation) {
   _T total = value;
-  unsigned int rank = group.thread_rank(), size = group.size();
+  const auto lanes = __jrc_lanes(group, &group);
+  unsigned int rank = lanes.thread_rank(), size = lanes.size();
   for (unsigned int step = 1; step < size; step *= 2) {
-    _T other = group.shfl_up(total, step);
+    _T other = lanes.shfl_up(total, step);
     if (rank >= step) total = operation(other, total);
   }
-  return total;
+  return __jrc_after_warps(&group, total, operation);
 }
 template <class Group, class _T>
 __device__ inline _T inclusive_scan(const Group& group, const _T& value) {
@@ -22,7 +23,8 @@ __device__ inline _T inclusive_scan(const Group& group, const _T& value) {
 template <class Group, class _T, class Operation>
 __device__ inline _T exclusive_scan(const Group& group, const _T& value,
                                     Operation&& operation) {
-  _T before = group.shfl_up(inclusive_scan(group, value, operation), 1);
+  _T total = inclusive_scan(group, value, operation);
+  _T before = __jrc_previous(group, &group, total);
   return group.thread_rank() == 0 ? _T() : before;
 }
 template <class Group, class _T>

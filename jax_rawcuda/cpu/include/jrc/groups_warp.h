@@ -1,4 +1,5 @@
-// groups_warp.h: groups inside one warp: tiles, coalesced threads, partitions.
+// groups_warp.h: groups inside one warp: lanes of a tile, coalesced threads,
+// partitions.
 #pragma once
 #pragma clang system_header
 #include "groups_block.h"
@@ -30,12 +31,6 @@ struct __jrc_tile {
   __JRC_FN unsigned int thread_rank() const { return __jrc_lane() & (__jrc_width - 1); }
   __JRC_FN unsigned int size() const { return __jrc_width; }
   __JRC_FN unsigned int num_threads() const { return __jrc_width; }
-  __JRC_FN unsigned int meta_group_rank() const {
-    return __jrc_block_rank() / __jrc_width;
-  }
-  __JRC_FN unsigned int meta_group_size() const {
-    return (__jrc_block_size() + __jrc_width - 1) / __jrc_width;
-  }
 
 #define __JRC_TILE_SHUFFLE(NAME, FUNCTION)                                  \
   template <class _T>                                                       \
@@ -63,17 +58,6 @@ struct __jrc_tile {
   __JRC_FN unsigned int match_all(_T v, int& predicate) const {
     return __match_all_sync(__jrc_mask(), v, &predicate) >> __jrc_first();
   }
-};
-
-template <unsigned int Size, class Parent = void>
-struct thread_block_tile : __jrc_tile {
-  static_assert(Size <= 32 && (Size & (Size - 1)) == 0,
-                "a tile has 1, 2, 4, 8, 16 or 32 threads here");
-  __JRC_FN thread_block_tile() : __jrc_tile{Size} {}
-  // `thread_block_tile<32> tile = tiled_partition<32>(block)` leaves the parent out.
-  __JRC_FN operator thread_block_tile<Size>() const { return {}; }
-  __JRC_FN static constexpr unsigned int size() { return Size; }
-  __JRC_FN static constexpr unsigned int num_threads() { return Size; }
 };
 
 // Any set of lanes; ranks count its members from the lowest lane.
@@ -162,12 +146,9 @@ class thread_group {
   unsigned int __jrc_lanes = 0;  // of the warp; 0: the whole block
 };
 
-template <unsigned int Size, class Parent>
-__JRC_FN thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
-  return {};
-}
 template <class Parent>
 __JRC_FN thread_group tiled_partition(const Parent&, unsigned int size) {
+  if (size == 0 || size > 32 || (size & (size - 1)) != 0) __trap();
   return __jrc_tile{size};
 }
 __JRC_FN coalesced_group tiled_partition(const coalesced_group& group,
