@@ -189,15 +189,9 @@ class LiveSession(Session):
         written: bool,
         array: Any = None,
     ) -> LiveBuffer:
-        """Lists memory as a buffer of the session, which keeps its owner alive.
+        """Lists memory at `address` as a buffer of the session.
 
-        Args:
-          kind: In which list.
-          name: For messages.
-          shape, dtype: Of the whole memory.
-          address, owner: Where it is, and what keeps it there.
-          written: Whether its contents are defined.
-          array: XLA's buffer, if it is one.
+        The session keeps the owner alive; `array` is XLA's buffer, if it is one.
         """
         operand = kind is BufferKind.OPERAND
         index = len(self.operands) if operand else len(self.buffers)
