@@ -99,3 +99,8 @@ def test_callers_of_a_trapping_function_test_for_faults():
 def test_unsupported_instructions_are_named(body, match):
     with pytest.raises(UnsupportedError, match=match):
         translate(module(body), "k")
+
+
+def test_messages_show_an_instruction_on_one_line():
+    with pytest.raises(UnsupportedError, match=r"`frobnicate\.u32 %r1, %r2`"):
+        translate(module("frobnicate.u32 \t%r1,\n\t%r2;"), "k")

@@ -200,7 +200,7 @@ class Emitter(ValueWriter):
     def site(self, inst: Instruction) -> int:
         """Returns a new fault site, which messages show as the instruction."""
         where = f"{inst.location}: " if inst.location else ""
-        self.state.sites.append(where + (inst.text or inst.name))
+        self.state.sites.append(where + inst.line)
         return len(self.state.sites) - 1
 
     def unsupported(self, inst: Instruction, why: str = "") -> UnsupportedError:

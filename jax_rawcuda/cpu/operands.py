@@ -232,9 +232,14 @@ class Instruction:
         """Returns the first modifier that is one of these words."""
         return next((word for word in self.modifiers if word in words), None)
 
+    @property
+    def line(self) -> str:
+        """Its text, for messages: one line, without the compiler's tabs."""
+        return " ".join((self.text or self.name).split())
+
     def __str__(self) -> str:
         where = f" at {self.location}" if self.location else ""
-        return f"`{self.text or self.name}`{where}"
+        return f"`{self.line}`{where}"
 
 
 @dataclass(frozen=True, slots=True)

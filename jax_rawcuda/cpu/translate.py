@@ -233,7 +233,7 @@ def _refuse_addresses(module: Module, state: ModuleState, inlined: set[str]) -> 
 def _describe(suspend: Suspend) -> str:
     inst = suspend.instruction
     where = f"{inst.location}: " if inst.location else ""
-    return where + " ".join((inst.text or inst.name).split())
+    return where + inst.line
 
 
 def _max_threads(function: Function) -> int:
