@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import _math_errors as math_errors
 import _operations as operations
 import jax
 import numpy as np
@@ -46,20 +45,3 @@ def operands_of(group, row):
 
 def test_every_operation_is_recorded():
     assert {o.name for o in operations.OPERATIONS} == RECORDED.keys()
-
-
-@pytest.fixture(scope="module")
-def errors():
-    with jax.default_device(jax.devices("cpu")[0]):
-        return math_errors.measure()
-
-
-@pytest.mark.parametrize(
-    "function",
-    [*math_errors.SINGLE, *math_errors.DOUBLE],
-    ids=lambda function: function.name,
-)
-def test_math_is_as_exact_as_the_cuda_guide_says(function, errors):
-    if function in math_errors.DOUBLE and np.finfo(np.longdouble).nmant <= 52:
-        pytest.skip("long double has no more digits than double here")
-    assert errors[function.name] <= function.bound + 0.5
