@@ -40,8 +40,9 @@ def test_relative_links(document):
 def test_named_files_exist(document):
     """Paths in backquotes: from the root, the package, or beside the document."""
     folders = [ROOT, ROOT / "jax_rawcuda", ROOT / "tests", document.parent]
-    for path in re.findall(r"`([\w./]+\.(?:py|md|cc))`", document.read_text()):
-        assert any((folder / path).exists() for folder in folders), path
+    for code in re.findall(r"`([^`\n]+)`", document.read_text()):
+        for path in re.findall(r"(?<![\w./])[\w./]+\.(?:py|md|cc|cu)\b", code):
+            assert any((folder / path).exists() for folder in folders), path
 
 
 @pytest.mark.parametrize("name", NAMES)
