@@ -82,6 +82,20 @@ def test_templates_lambdas_and_constant_expressions(device, x):
     np.testing.assert_array_equal(bound, np.minimum(x, 3) * 100 + np.maximum(x, 3))
 
 
+@pytest.mark.parametrize(
+    ("type_name", "value", "exponent"),
+    [("Squared", b"\0", 2), ("Power", struct.pack("<i", 3), 3)],
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.int32])
+def test_function_objects(device, rng, dtype, type_name, value, exponent):
+    x = rng.integers(-9, 10, 250).astype(dtype)
+    got = launch(
+        device, "language.cu", "mapped", x, x.size, rc.KernelArg.scalar(value),
+        out=[(x.size, dtype)], grid=2, block=32, template=(dtype, 4, type_name),
+    )  # fmt: skip
+    np.testing.assert_array_equal(got, x**exponent + np.arange(x.size) % 4)
+
+
 def test_concepts(device, x):
     source = """
     template <typename T> concept Number = requires(T a) { a + a; a * a; };

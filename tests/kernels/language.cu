@@ -163,6 +163,31 @@ extern "C" __global__ void modern(const int* x, int* folded, double* summed,
   bound[i] = low * 100 + high;
 }
 
+// A function object as template and kernel argument.
+struct Power {
+  int exponent;
+  template <typename T>
+  __device__ T operator()(T x) const {
+    T r = 1;
+    for (int i = 0; i < exponent; ++i) r *= x;
+    return r;
+  }
+};
+struct Squared {
+  template <typename T>
+  __device__ T operator()(T x) const {
+    return x * x;
+  }
+};
+template <typename T, int PerThread, typename F>
+__global__ void mapped(const T* x, T* y, int n, F f) {
+  int first = (blockIdx.x * blockDim.x + threadIdx.x) * PerThread;
+#pragma unroll
+  for (int k = 0; k < PerThread; ++k) {
+    if (first + k < n) y[first + k] = f(x[first + k]) + T(k);
+  }
+}
+
 // Memory of the module: constants, tables, counters that blocks share.
 __constant__ float coefficients[4] = {1.0f, -2.0f, 0.5f, 3.0f};
 __constant__ int shift = 2;
