@@ -183,9 +183,12 @@ class Expressions:
         pick = self.random.pick
         match type_:
             case "int":
+                # ptxas 13.0 takes the square for no less than zero, whatever overflows.
+                other = b if b != a else f"~{b}"
                 return pick(
                     f"__popc({a})", f"__clz({a})", f"__ffs({b})", f"__mulhi({a}, {b})",
-                    f"__mul24({a}, {b})", f"__hadd({a}, {b})", f"__dp4a({a}, {b}, {a})",
+                    f"__mul24({a}, {other})", f"__hadd({a}, {b})",
+                    f"__dp4a({a}, {b}, {a})",
                 )  # fmt: skip
             case "unsigned int":
                 return pick(

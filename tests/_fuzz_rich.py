@@ -106,8 +106,10 @@ class RichStatements(Statements):
 
     def recursion(self) -> None:
         name, type_ = self.target()
-        depth, value = self.make("unsigned int", 1), self.make("unsigned int", 1)
-        self.line(f"{name} = ({type_})depth_of({depth} & 7, {value});")
+        # As deep in all threads: those that come back apart are not held together at
+        # the next barrier on an H200 (CUDA 13.0).
+        depth, value = self.random.below(8), self.make("unsigned int", 1)
+        self.line(f"{name} = ({type_})depth_of((blockIdx.x + {depth}u) & 7, {value});")
 
     def pointer(self) -> None:
         name, type_ = self.target()

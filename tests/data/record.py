@@ -1,9 +1,7 @@
 """Records on a GPU what the tests on the CPU compare with.
 
     python tests/data/record.py operations OUT    # operations.npz, and all results
-    python tests/data/record.py fuzz OUT [FIRST [COUNT]]  # fuzz.npz, and all results
-
-Random kernels before FIRST keep the record that they have here.
+    python tests/data/record.py fuzz OUT [COUNT]  # fuzz.npz, and the new results
 
 The folder OUT then also holds `*_full.npz`, which is too large to keep: it tells which
 values differ where a checksum does.
@@ -50,13 +48,20 @@ def record_operations(folder: Path) -> None:
         print(f"{name}: {error}")
 
 
-def record_fuzz(folder: Path, first: int = 0, count: int = FUZZED) -> None:
-    """Writes a digest of the results of each random kernel from the first one on."""
-    batches = [
-        range(s, min(s + _TOGETHER, count)) for s in range(first, count, _TOGETHER)
-    ]
+def record_fuzz(folder: Path, count: int = FUZZED) -> None:
+    """Writes a digest of the results of each random kernel.
 
-    def run(seeds: range) -> list[np.ndarray]:
+    Kernels that did not change since they were recorded keep their digests.
+    """
+    kept = np.load(Path(__file__).with_name("fuzz.npz"))
+    digests, sources = np.zeros(count, np.uint64), np.zeros(count, np.uint32)
+    known = min(count, len(kept["sources"]))
+    digests[:known], sources[:known] = kept["digests"][:known], kept["sources"][:known]
+    now = np.array([_fuzz.fingerprint(seed) for seed in range(count)], np.uint32)
+    seeds = np.flatnonzero(now != sources).tolist()
+    batches = [seeds[k : k + _TOGETHER] for k in range(0, len(seeds), _TOGETHER)]
+
+    def run(seeds: list[int]) -> list[np.ndarray]:
         try:
             return _fuzz_run.run(seeds)
         except Exception as error:
@@ -66,11 +71,9 @@ def record_fuzz(folder: Path, first: int = 0, count: int = FUZZED) -> None:
 
     with ThreadPoolExecutor(WORKERS) as pool:
         words = [w for batch in pool.map(run, batches) for w in batch]
-    kept = np.load(Path(__file__).with_name("fuzz.npz"))["digests"][:first]
-    digests = np.array([*kept, *map(_fuzz_run.digest, words)], np.uint64)
-    sources = np.array([_fuzz.fingerprint(seed) for seed in range(count)], np.uint32)
-    np.savez_compressed(folder / "fuzz.npz", digests=digests, sources=sources)
-    full = {f"r{seed}": w for seed, w in enumerate(words, first)}
+    digests[seeds] = [_fuzz_run.digest(w) for w in words]
+    np.savez_compressed(folder / "fuzz.npz", digests=digests, sources=now)
+    full = {f"r{seed}": w for seed, w in zip(seeds, words, strict=True)}
     np.savez_compressed(folder / "fuzz_full.npz", **full)
 
 
