@@ -13,6 +13,7 @@ namespace {
 constexpr uint32_t kMagic = 0x314B4843;  // "CHK1"
 constexpr uint8_t kInitialized = 1;
 constexpr uint8_t kVisible = 2;
+constexpr uint8_t kReadOnly = 4;
 
 }  // namespace
 
@@ -32,6 +33,7 @@ Status DecodeLabels(Reader& reader, Plan& plan) {
       const uint8_t flags = reader.U8();
       label.initialized = (flags & kInitialized) != 0;
       label.visible = (flags & kVisible) != 0;
+      label.read_only = (flags & kReadOnly) != 0;
       list->push_back(std::move(label));
     }
   }

@@ -18,6 +18,7 @@ struct BufferLabel {
   uint32_t item_bytes;  // of one element
   bool initialized;     // holds values before the first command
   bool visible;         // the caller sees its values
+  bool read_only;       // a result that kernels may not write to
 };
 
 // One label per buffer of the plan.

@@ -132,6 +132,11 @@ std::shared_ptr<const HostKernel> ToHostKernel(nb::handle object,
     kernel->local_variables = ToVariables(checks.attr("local"));
     kernel->global_variables = ToVariables(checks.attr("globals"));
     kernel->red_zone_bytes = Get<uint64_t>(checks, "red_zone_bytes");
+    for (nb::handle sites : checks.attr("passed_sites")) {
+      const auto bits = nb::cast<nb::bytes>(sites);
+      kernel->passed_sites.emplace_back(bits.c_str(), bits.size());
+    }
+    kernel->origins = Get<std::vector<uint32_t>>(checks, "origins");
   }
   if (kernel->regions.empty() || kernel->regions.size() != kernel->syncs.size() ||
       kernel->parameters.size() != function.parameters.size()) {

@@ -66,6 +66,12 @@ struct HostKernel {
   };
   std::vector<Variable> shared_variables, local_variables, global_variables;
   uint64_t red_zone_bytes = 0;  // of static shared memory
+  // Per region, one bit per site: whether threads come to it only after the barrier
+  // that the region begins with. Empty if that is no barrier of the whole block.
+  std::vector<std::string> passed_sites;
+  // Per site: the variable whose address the access was computed from, counted through
+  // the three lists above from 1; 0 if that is not known.
+  std::vector<uint32_t> origins;
 };
 
 // Runs `plan` to its end. `kernels` holds one entry per plan function. If the plan has

@@ -8,12 +8,12 @@ import hashlib
 import struct
 from collections.abc import Iterator
 
+from ._checking import BufferState
 from ._dtypes import spell_array
 from ._module import Function, ModuleImage, Target
 from ._plan import Plan
 
 _MAGIC = b"CHK1"
-_INITIALIZED, _VISIBLE = 1, 2
 
 
 def image_of(function: Function, target: Target, plan: Plan) -> ModuleImage:
@@ -44,7 +44,8 @@ def _labels(plan: Plan) -> Iterator[bytes]:
         return
     yield _MAGIC
     for name, array in zip(labels.operands, plan.operands, strict=True):
-        yield _label(name, spell_array(array), array.dtype.itemsize, _INITIALIZED)
+        state = BufferState.INITIALIZED
+        yield _label(name, spell_array(array), array.dtype.itemsize, state)
     shared = {result for _, result in plan.aliases}
     visible = len(plan.results)
     for index, name in enumerate(labels.results):
@@ -53,12 +54,17 @@ def _labels(plan: Plan) -> Iterator[bytes]:
             yield _label(name, f"{size} bytes", 1, 0)
             continue
         array = plan.results[index]
-        flags = _VISIBLE | (_INITIALIZED if index in shared else 0)
-        yield _label(name, spell_array(array), array.dtype.itemsize, flags)
+        if labels.states:
+            state = labels.states[index]
+        elif index in shared:
+            state = BufferState.VISIBLE | BufferState.INITIALIZED
+        else:
+            state = BufferState.VISIBLE
+        yield _label(name, spell_array(array), array.dtype.itemsize, state)
 
 
-def _label(name: str, kind: str, item_bytes: int, flags: int) -> bytes:
+def _label(name: str, kind: str, item_bytes: int, state: int) -> bytes:
     texts = b"".join(
         struct.pack("<I", len(data)) + data for data in (name.encode(), kind.encode())
     )
-    return texts + struct.pack("<IB", item_bytes, flags)
+    return texts + struct.pack("<IB", item_bytes, state)

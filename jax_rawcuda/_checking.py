@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
+
+import jax
 
 from ._compat import runtime_errors, traced_apart
 from ._errors import CheckError, ValidationError
@@ -15,9 +19,18 @@ from ._errors import CheckError, ValidationError
 _VARIABLE = "JAX_RAWCUDA_CHECK"
 _VALUES = {"": False, "0": False, "1": True}
 # How every report of a checked call begins, after the kernel's name.
-_REPORT = re.compile(r"(?:^|\s)(\S+: check failed: .*)", re.DOTALL)
+CHECK_FAILED = ": check failed: "
+_REPORT = re.compile(rf"(?:^|\s)(\S+{CHECK_FAILED}.*)", re.DOTALL)
 
 _state = threading.local()
+
+
+class BufferState(enum.IntFlag):
+    """What is known of a buffer; read by ffi/plan_labels.cc."""
+
+    INITIALIZED = 1  # holds values before the first command
+    VISIBLE = 2  # somebody looks at it after the last one
+    READ_ONLY = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +40,12 @@ class Labels:
     Attributes:
       operands: One name each.
       results: One name each, visible ones first, then workspaces.
+      states: Of the results, when the plan does not tell: in live sessions.
     """
 
     operands: tuple[str, ...]
     results: tuple[str, ...]
+    states: tuple[BufferState, ...] = ()
 
 
 def enabled() -> bool:
@@ -67,6 +82,16 @@ def checking() -> Iterator[None]:
             yield
     finally:
         _state.depth -= 1
+
+
+def waiting(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes a function of arrays raise what is wrong with a checked call at once."""
+
+    def wait(*arrays: Any) -> Any:
+        with reported():
+            return jax.block_until_ready(call(*arrays))
+
+    return wait
 
 
 @contextlib.contextmanager

@@ -35,6 +35,7 @@ class LiveCall:
       has_out: Whether the function takes outputs.
       in_out: Numbers of the operands that are results too, the first ones.
       static: The static arguments.
+      checked: Whether what its kernels do is to be checked, where that is possible.
     """
 
     op_name: str
@@ -45,10 +46,11 @@ class LiveCall:
     has_out: bool
     in_out: tuple[int, ...]
     static: tuple[StaticArgument, ...]
+    checked: bool
 
     def __call__(self, context: Any, out: Sequence[Any], *args: Any) -> None:
         with _device(self.op_name, context) as device:
-            session = open_live_session(self.op_name, device)
+            session = open_live_session(self.op_name, device, self.checked)
             try:
                 self._run(session, args, out)
             finally:

@@ -5,29 +5,32 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, cast
 
 import numpy as np
 
+from ._checking import CHECK_FAILED, BufferState, Labels
 from ._device import call_driver, device_context
 from ._encoding import encode
-from ._errors import BackendError, UnsupportedError, ValidationError
+from ._errors import BackendError, CheckError, UnsupportedError, ValidationError
 from ._extension import ffi as _ffi
 from ._live_device import LiveDevice
+from ._live_refs import LiveBuffer
 from ._module import Module
-from ._plan import ArrayType, BufferRef, Command, Plan, Space, relocate
+from ._plan import ArrayType, BufferRef, Command, Launch, Plan, Space, relocate
+from ._refs import BufferKind
 from ._registration import register
 
 _MAX_PROGRAMS = 128
 _BYTE = np.dtype(np.uint8)
 
-Locate = Callable[[BufferRef], tuple[int, int]]
+Find = Callable[[BufferRef], LiveBuffer]
 
 
 def run_command(
-    op_name: str, command: Command, device: LiveDevice, locate: Locate
+    op_name: str, command: Command, device: LiveDevice, find: Find, checked: bool
 ) -> None:
     """Runs a command on a device.
 
@@ -35,36 +38,57 @@ def run_command(
       op_name: For messages.
       command: In terms of a session's buffers.
       device: Entered by the session.
-      locate: Returns the address and the size in bytes of a reference's buffer.
+      find: Returns the buffer of a reference.
+      checked: Whether to check what a kernel does.
 
     Raises:
       BackendError: The driver refused, or a kernel failed on the CPU.
       ValidationError: The launch exceeds a limit of the device or the kernel.
       UnsupportedError: The platform cannot run the kernel.
+      CheckError: The kernel is wrong.
     """
     # The plan knows buffers by their order in the command: calls on other arrays share
     # it.
     places: dict[tuple[Space, int], int] = {}
-    addresses: list[int] = []
-    types: list[ArrayType] = []
+    buffers: list[LiveBuffer] = []
 
     def number(ref: BufferRef) -> BufferRef:
         key = ref.space, ref.index
         if key not in places:
             places[key] = len(places)
-            address, nbytes = locate(ref)
-            addresses.append(address)
-            types.append(ArrayType((nbytes,), _BYTE))
+            buffers.append(find(ref))
         return BufferRef(Space.RESULT, places[key], ref.offset)
 
     moved = relocate(command, number)
-    plan = Plan(op_name, (), tuple(types), (moved,))
+    if checked and isinstance(command, Launch):
+        types = [_type(buffer) for buffer in buffers]
+        labels = _labels(buffers)
+    else:
+        types = [ArrayType((_type(buffer).nbytes,), _BYTE) for buffer in buffers]
+        labels = None
+    plan = Plan(op_name, (), tuple(types), (moved,), labels=labels)
     program = _programs.get(plan, device.platform)
     ordinal = 0 if device.ordinal is None else device.ordinal
     program.ordinals.add(ordinal)
+    addresses = [buffer.address for buffer in buffers]
     what, text = program.code.run(device.stream, ordinal, addresses)
+    if what and labels and CHECK_FAILED in text:
+        raise CheckError(text)
     if what:
         _raise(what, text)
+
+
+def _type(buffer: LiveBuffer) -> ArrayType:
+    return ArrayType(buffer.shape, buffer.dtype)
+
+
+def _labels(buffers: Sequence[LiveBuffer]) -> Labels:
+    states = []
+    for buffer in buffers:
+        state = BufferState.INITIALIZED if buffer.written else BufferState(0)
+        operand = buffer.kind is BufferKind.OPERAND
+        states.append(state | BufferState.READ_ONLY if operand else state)
+    return Labels((), tuple(buffer.name for buffer in buffers), tuple(states))
 
 
 @dataclass(frozen=True, slots=True)

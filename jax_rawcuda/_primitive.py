@@ -11,7 +11,7 @@ import numpy as np
 from jax.interpreters import ad, mlir
 
 from ._checked import image_of
-from ._checking import reported
+from ._checking import waiting
 from ._compat import make_primitive, result_aval, vary_alike
 from ._encoding import encode
 from ._errors import UnsupportedError
@@ -36,10 +36,8 @@ def _executable(plan: Plan) -> Callable[..., Any]:
 
 
 def _impl(*operands: Any, plan: Plan) -> Any:
-    if plan.labels is None:
-        return _executable(plan)(*operands)
-    with reported():
-        return jax.block_until_ready(_executable(plan)(*operands))
+    run = _executable(plan)
+    return (run if plan.labels is None else waiting(run))(*operands)
 
 
 def _abstract_eval(*operands: Any, plan: Plan) -> list[Any]:

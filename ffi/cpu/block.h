@@ -109,7 +109,13 @@ class Block {
   bool AnswerActiveMasks();
   bool ReleaseYields();
   bool Agree();
+
+  // What checked launches say about barriers (check_barrier.cc).
   void CheckBarrier(uint32_t id, const LaneMasks& waiting);
+  void CheckSkippers(uint32_t waiting);
+  bool WaitsForBlock(uint32_t thread) const;
+  void ReportDivergence(uint32_t first, uint32_t other);
+
   uint32_t BarrierId(uint32_t thread, const SyncPoint& sync) const;
   uint32_t WaitingAt(uint32_t warp, SyncKind kind) const;
 

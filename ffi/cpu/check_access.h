@@ -18,8 +18,11 @@ enum AccessFlags : uint32_t {
   kSharedSpace = 32,  // the instruction names shared memory
   kAsync = 64,        // done by the hardware later: an mbarrier orders it
   kUnused = 128,      // what nobody has written may be read
+  // Bits 8 to 15: log2 of the alignment.
+  kBlockScope = 1 << 16,  // atomic for, and seen by, threads of the block only
 };
-inline constexpr uint32_t kAlignmentShift = 8;  // log2 of the alignment is above
+inline constexpr uint32_t kAlignmentShift = 8;
+inline constexpr uint32_t kAlignmentMask = 255;
 
 struct Access {
   uint64_t address;  // with the tag of its buffer
@@ -29,7 +32,9 @@ struct Access {
   uint32_t site;
 
   bool has(uint32_t flag) const { return (flags & flag) != 0; }
-  uint64_t alignment() const { return uint64_t{1} << (flags >> kAlignmentShift); }
+  uint64_t alignment() const {
+    return uint64_t{1} << (flags >> kAlignmentShift & kAlignmentMask);
+  }
 };
 
 // Addresses of the call's buffers carry the buffer's number above their 48 bits, so

@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace jax_rawcuda {
+namespace {
+
+constexpr uint32_t kNowhere = ~0u;  // no site
+
+}  // namespace
 
 BlockChecks::BlockChecks(LaunchChecks& launch, const LaunchState& state,
                          Context& context)
@@ -36,6 +41,7 @@ BlockChecks::BlockChecks(LaunchChecks& launch, const LaunchState& state,
 void BlockChecks::Begin(uint64_t block) {
   block_ = block;
   stack_.clear();
+  last_sites_.fill(kNowhere);
   clock_.Begin(launch_.Tick());
 }
 
@@ -63,6 +69,7 @@ bool BlockChecks::Allow(const Access& access) {
     FindRaces(access, place);
   }
   if (access.has(kAcquires | kReleases | kAtomic)) HandOn(access);
+  last_sites_[access.thread] = access.site;
   return !launch_.stopped();
 }
 
@@ -90,14 +97,18 @@ bool BlockChecks::Initialized(const Access& access, const Place& place) const {
   const auto offset = static_cast<uint64_t>(place.offset);
   const Cell* const end = span.shadow->end(offset, access.bytes);
   for (const Cell* cell = span.shadow->begin(offset); cell != end; ++cell) {
-    if (cell->write.time >= since) return true;
+    if (cell->WrittenSince(since)) return true;
   }
   return false;
 }
 
 bool BlockChecks::Conflicts(const Mark& mark, const Access& access) const {
-  if (mark.atomic && access.has(kAtomic)) return false;
-  return !clock_.Ordered(mark, static_cast<uint32_t>(block_), access.thread);
+  const auto block = static_cast<uint32_t>(block_);
+  if (mark.atomic && access.has(kAtomic) &&
+      (mark.block == block || !(mark.in_block || access.has(kBlockScope)))) {
+    return false;
+  }
+  return !clock_.Ordered(mark, block, access.thread);
 }
 
 void BlockChecks::FindRaces(const Access& access, const Place& place) {
@@ -110,24 +121,29 @@ void BlockChecks::FindRaces(const Access& access, const Place& place) {
   mine.block = access.has(kAsync) ? kNoBlock : static_cast<uint32_t>(block_);
   mine.thread = access.thread & 1023;
   mine.atomic = access.has(kAtomic);
-  mine.site = access.site & ((1u << 21) - 1);
+  mine.in_block = access.has(kBlockScope);
+  mine.site = access.site & kSiteMask;
   Mark other{};
   Cell* const end = shadow.end(offset, access.bytes);
   for (Cell* cell = shadow.begin(offset); cell != end; ++cell) {
-    const Mark* const marks[] = {&cell->write, &cell->read, &cell->earlier_read};
-    for (size_t i = 0; i < (access.has(kWrites) ? 3u : 1u) && other.time == 0; ++i) {
+    const Mark* const marks[] = {&cell->write, &cell->update, &cell->read,
+                                 &cell->earlier_read};
+    for (size_t i = 0; i < (access.has(kWrites) ? 4u : 2u) && other.time == 0; ++i) {
       if (marks[i]->time >= since && Conflicts(*marks[i], access)) other = *marks[i];
     }
-    if (access.has(kReads) && !access.has(kWrites)) {
-      if (cell->read.thread != mine.thread || cell->read.block != mine.block) {
-        cell->earlier_read = cell->read;
+    if (access.has(kWrites)) {
+      (mine.atomic ? cell->update : cell->write) = mine;
+    } else {
+      const Mark& last = cell->read;
+      if (last.thread != mine.thread || last.block != mine.block ||
+          last.atomic != mine.atomic) {
+        cell->earlier_read = last;
       }
       cell->read = mine;
     }
-    if (access.has(kWrites)) cell->write = mine;
   }
   if (other.time == 0) return;
-  if (access.has(kWrites)) {
+  if (access.has(kWrites) && !access.has(kAtomic)) {
     launch_.Defer(access, place, other, block_);
   } else {
     launch_.ReportRace(access, place, other, block_);
@@ -147,21 +163,40 @@ void BlockChecks::Deliver(uint64_t address, uint64_t bytes) {
   nobody.time = launch_.now();
   nobody.block = kNoBlock;
   Cell* const end = shadow.end(offset, bytes);
-  for (Cell* cell = shadow.begin(offset); cell != end; ++cell) cell->write = nobody;
+  for (Cell* cell = shadow.begin(offset); cell != end; ++cell) {
+    cell->write = nobody;
+    cell->update = {};
+  }
 }
 
 // Values that go through an atomic variable carry others' writes along, if a fence or
 // the operation itself says so.
 void BlockChecks::HandOn(const Access& access) {
   const uint64_t address = access.address & kAddressMask;
-  const uint32_t handed = launch_.Handed(address);
-  if (access.has(kReads | kAcquires) && handed != 0) {
-    clock_.Acquire(handed, access.thread);
+  const bool in_block = access.has(kBlockScope);
+  if (access.has(kReads | kAcquires)) {
+    clock_.Acquire(launch_.Handed(address, block_, in_block), access.thread);
   }
   if (!access.has(kWrites | kReleases)) return;
-  const uint32_t seen =
-      access.has(kReleases) ? launch_.Tick() : clock_.fenced(access.thread);
-  if (seen > handed) launch_.HandOn(address, seen);
+  Horizon time = clock_.fenced(access.thread);
+  if (access.has(kReleases)) time = Horizon{launch_.Tick(), launch_.now()};
+  if (in_block) time.anywhere = 0;
+  launch_.HandOn(address, block_, time, clock_.acquired(access.thread).anywhere);
+}
+
+std::optional<uint32_t> BlockChecks::FindSkipper(size_t point,
+                                                 const LaneMasks& living) const {
+  const auto& passed = state_.kernel.passed_sites;
+  if (point >= passed.size()) return std::nullopt;
+  const std::string& after = passed[point];
+  for (uint32_t thread = 0; thread < state_.thread_count; ++thread) {
+    if ((living[thread / kWarpSize] >> thread % kWarpSize & 1) != 0) continue;
+    const uint32_t site = last_sites_[thread];
+    if (site / 8 < after.size() && (after[site / 8] >> site % 8 & 1) != 0) {
+      return thread;
+    }
+  }
+  return std::nullopt;
 }
 
 void BlockChecks::PushStack(uint64_t begin, uint64_t size) {

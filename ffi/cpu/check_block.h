@@ -1,8 +1,10 @@
 // check_block.h: the checks of one block: its memory, and the order of its threads.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "ffi/cpu/check_clock.h"
@@ -32,7 +34,15 @@ class BlockChecks {
   void SyncThreads(const LaneMasks& threads) {
     clock_.SyncThreads(launch_.Tick(), threads);
   }
-  void Fence(uint32_t thread) { clock_.Fence(launch_.Tick(), thread); }
+  void Fence(uint32_t thread, bool in_block) {
+    const uint32_t time = launch_.Tick();
+    clock_.Fence({in_block ? 0 : time, time}, thread);
+  }
+
+  // A thread that has ended, and whose last access to memory was beyond the barrier at
+  // `point`, which it never came to.
+  std::optional<uint32_t> FindSkipper(size_t point, const LaneMasks& living) const;
+  uint32_t last_site(uint32_t thread) const { return last_sites_[thread]; }
 
   // Variables of device functions, on the host's stack.
   size_t stack_size() const { return stack_.size(); }
@@ -44,6 +54,7 @@ class BlockChecks {
 
  private:
   Place Find(const Access& access);
+  Place FromOrigin(const Access& access, uint32_t variable) const;
   Place FindShared(int64_t offset) const;
   Place FindInCluster(uint64_t address) const;
   Place FindLocal(const Access& access, uint64_t offset);
@@ -64,6 +75,7 @@ class BlockChecks {
   std::vector<Span> local_;   // from the start of a thread's frame
   std::vector<Span> stack_;
   Span heap_;  // the allocation found last
+  std::array<uint32_t, kMaxThreads> last_sites_;
 };
 
 }  // namespace jax_rawcuda

@@ -32,7 +32,7 @@ CheckedBuffers::CheckedBuffers(const Plan& plan)
     Span& span = spans_[i];
     span.size = operand ? plan.operand_bytes[i] : plan.result_bytes[i - operand_count_];
     span.item_bytes = Label(i).item_bytes;
-    span.writable = !operand;
+    span.writable = !operand && !Label(i).read_only;
     span.initialized = Label(i).initialized;
   }
 }
@@ -64,7 +64,7 @@ Status CheckedBuffers::Enter(std::vector<uint8_t*>& operands,
 Status CheckedBuffers::Leave() {
   for (size_t i = operand_count_; i < spans_.size(); ++i) {
     RETURN_IF_ERROR(CheckWritten(i));
-    if (spans_[i].size == 0) continue;
+    if (spans_[i].size == 0 || !spans_[i].writable) continue;
     std::memcpy(originals_[i], reinterpret_cast<void*>(spans_[i].begin),
                 spans_[i].size);
   }

@@ -17,14 +17,14 @@ void ForEachThread(const LaneMasks& threads, Visit visit) {
 
 void BlockClock::SyncThreads(uint32_t time, const LaneMasks& threads) {
   std::array<uint32_t, kMaxWarps> known = {};
-  uint32_t acquired = 0, fenced = 0;
+  Horizon acquired, fenced;
   ForEachThread(threads, [&](uint32_t thread) {
     const uint32_t* seen = &warps_seen_[thread * kMaxWarps];
     for (uint32_t warp = 0; warp < kMaxWarps; ++warp) {
       known[warp] = std::max(known[warp], seen[warp]);
     }
-    acquired = std::max(acquired, acquired_[thread]);
-    fenced = std::max(fenced, fenced_[thread]);
+    acquired.Reach(acquired_[thread]);
+    fenced.Reach(fenced_[thread]);
   });
   for (uint32_t warp = 0; warp < kMaxWarps; ++warp) {
     const uint32_t lanes = threads[warp];

@@ -11,6 +11,18 @@
 
 namespace jax_rawcuda {
 
+// Two times: accesses of the block's own threads before `in_block`, and of any thread
+// before `anywhere`.
+struct Horizon {
+  uint32_t anywhere = 0;
+  uint32_t in_block = 0;
+
+  void Reach(const Horizon& other) {
+    anywhere = std::max(anywhere, other.anywhere);
+    in_block = std::max(in_block, other.in_block);
+  }
+};
+
 // A checked launch runs on one host thread, so one counter dates everything in it. A
 // synchronisation takes the next time; it orders the accesses before it.
 class BlockClock {
@@ -22,8 +34,8 @@ class BlockClock {
   void Begin(uint32_t time) {
     begin_ = barrier_ = time;
     if (passed_on_) {
-      acquired_.fill(0);
-      fenced_.fill(0);
+      acquired_.fill({});
+      fenced_.fill({});
       passed_on_ = false;
     }
   }
@@ -31,9 +43,10 @@ class BlockClock {
 
   // Whether an access of this launch is ordered before one that `thread` makes now.
   bool Ordered(const Mark& mark, uint32_t block, uint32_t thread) const {
-    if (mark.time < acquired_[thread]) return true;
+    if (mark.time < acquired_[thread].anywhere) return true;
     if (mark.block != block) return mark.block == kNoBlock;
     if (mark.thread == thread || mark.time < barrier_) return true;
+    if (mark.time < acquired_[thread].in_block) return true;
     const uint32_t warp = mark.thread / kWarpSize;
     return mark.time < (warp == thread / kWarpSize
                             ? lanes_seen_[thread * kWarpSize + mark.thread % kWarpSize]
@@ -44,14 +57,14 @@ class BlockClock {
   void SyncBlock(uint32_t time) {
     barrier_ = time;
     if (!passed_on_) return;
-    acquired_.fill(*std::max_element(acquired_.begin(), acquired_.end()));
-    fenced_.fill(*std::max_element(fenced_.begin(), fenced_.end()));
+    acquired_.fill(Latest(acquired_));
+    fenced_.fill(Latest(fenced_));
   }
 
   // All living threads of all blocks of a cluster have met.
   void SyncCluster(uint32_t time) {
     barrier_ = time;
-    acquired_.fill(time);
+    acquired_.fill({time, time});
     passed_on_ = true;
   }
 
@@ -66,25 +79,34 @@ class BlockClock {
   void SyncThreads(uint32_t time, const LaneMasks& threads);
 
   // Memory fences and what they are for: values handed on through atomic operations.
-  void Fence(uint32_t time, uint32_t thread) {
-    fenced_[thread] = time;
+  void Fence(const Horizon& time, uint32_t thread) {
+    fenced_[thread].Reach(time);
     passed_on_ = true;
   }
-  uint32_t fenced(uint32_t thread) const { return fenced_[thread]; }
-  void Acquire(uint32_t time, uint32_t thread) {
-    acquired_[thread] = std::max(acquired_[thread], time);
+  const Horizon& fenced(uint32_t thread) const { return fenced_[thread]; }
+  const Horizon& acquired(uint32_t thread) const { return acquired_[thread]; }
+  void Acquire(const Horizon& time, uint32_t thread) {
+    acquired_[thread].Reach(time);
     passed_on_ = true;
   }
 
  private:
+  using Horizons = std::array<Horizon, kMaxThreads>;
+
+  static Horizon Latest(const Horizons& all) {
+    Horizon latest;
+    for (const Horizon& one : all) latest.Reach(one);
+    return latest;
+  }
+
   uint32_t begin_ = 0;
   uint32_t barrier_ = 0;  // when all threads met last
   // Times of the last meeting of a thread with each warp, and with each lane of its
   // own.
   std::vector<uint32_t> warps_seen_, lanes_seen_;
   bool passed_on_ = false;  // whether the arrays below hold anything
-  std::array<uint32_t, kMaxThreads> acquired_ = {};  // everything older is seen
-  std::array<uint32_t, kMaxThreads> fenced_ = {};    // everything older may be seen
+  Horizons acquired_ = {};  // everything older is seen
+  Horizons fenced_ = {};    // everything older may be seen
 };
 
 }  // namespace jax_rawcuda

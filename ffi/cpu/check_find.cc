@@ -32,6 +32,10 @@ Place Nearest(const std::vector<Span>& spans, int64_t offset) {
 Place BlockChecks::Find(const Access& access) {
   const uint64_t address = access.address & kAddressMask;
   const auto shared = reinterpret_cast<uint64_t>(context_.shared);
+  const auto& origins = state_.kernel.origins;
+  if (access.site < origins.size() && origins[access.site] != 0) {
+    return FromOrigin(access, origins[access.site] - 1);
+  }
   if (TagOf(access.address) == 0) {
     const Place place = FindInCluster(address);
     if (place.span != nullptr) return place;
@@ -65,6 +69,28 @@ Place BlockChecks::Find(const Access& access) {
     return {nullptr, 0};
   }
   return {global, static_cast<int64_t>(address - global->begin)};
+}
+
+// The code computes the address from that of a variable: whatever lies there, that one
+// is meant.
+Place BlockChecks::FromOrigin(const Access& access, uint32_t variable) const {
+  uint64_t base = reinterpret_cast<uint64_t>(context_.shared);
+  const Span* span = nullptr;
+  if (variable < shared_.size()) {
+    span = &shared_[variable];
+  } else if ((variable -= static_cast<uint32_t>(shared_.size())) < local_.size()) {
+    span = &local_[variable];
+    base = reinterpret_cast<uint64_t>(context_.local) +
+           uint64_t{access.thread} * static_cast<uint64_t>(state_.kernel.frame_bytes);
+  } else {
+    base = 0;
+    span = launch_.global(variable - static_cast<uint32_t>(local_.size()));
+  }
+  const uint64_t offset = access.address - base;
+  // Negative offsets come as large 32-bit ones.
+  const auto inside = access.has(kSharedSpace) ? static_cast<int32_t>(offset)
+                                               : static_cast<int64_t>(offset);
+  return {span, inside - static_cast<int64_t>(span->begin)};
 }
 
 // Shared memory of another block of the cluster.

@@ -24,8 +24,10 @@ bool jrc_check_access(Context* context, uint64_t address, uint64_t bytes,
   return false;
 }
 
-void jrc_check_fence(Context* context, uint32_t thread) {
-  if (BlockChecks* const checks = ChecksOf(context)) checks->Fence(thread);
+void jrc_check_fence(Context* context, uint32_t thread, uint32_t in_block) {
+  if (BlockChecks* const checks = ChecksOf(context)) {
+    checks->Fence(thread, in_block != 0);
+  }
 }
 
 uint64_t jrc_check_mark(Context* context) {

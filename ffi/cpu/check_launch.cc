@@ -4,15 +4,22 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 namespace jax_rawcuda {
 
 LaunchChecks::LaunchChecks(const std::vector<Span>& buffers, std::vector<Span> globals,
                            CheckedHeap& heap, uint32_t& now)
-    : buffers(buffers), heap(heap), globals_(std::move(globals)), now_(now) {
-  std::sort(globals_.begin(), globals_.end(),
-            [](const Span& a, const Span& b) { return a.begin < b.begin; });
+    : buffers(buffers), heap(heap), order_(globals.size()), now_(now) {
+  std::vector<size_t> sorted(globals.size());
+  std::iota(sorted.begin(), sorted.end(), 0);
+  std::sort(sorted.begin(), sorted.end(),
+            [&](size_t a, size_t b) { return globals[a].begin < globals[b].begin; });
+  for (const size_t index : sorted) {
+    order_[index] = globals_.size();
+    globals_.push_back(std::move(globals[index]));
+  }
 }
 
 void LaunchChecks::Begin(LaunchState& launch) {
@@ -40,6 +47,29 @@ Place LaunchChecks::FindOwn(uint64_t address) const {
     if (offset < span->size) return {span, static_cast<int64_t>(offset)};
   }
   return {nullptr, 0};
+}
+
+Horizon LaunchChecks::Handed(uint64_t address, uint64_t block, bool in_block) const {
+  Horizon handed;
+  if (const auto own = in_blocks_.find(address); own != in_blocks_.end()) {
+    if (const auto at = own->second.find(block); at != own->second.end()) {
+      handed = at->second;
+    }
+  }
+  if (in_block) return handed;
+  if (const auto all = handed_.find(address); all != handed_.end()) {
+    handed.Reach({all->second, 0});
+  }
+  return handed;
+}
+
+void LaunchChecks::HandOn(uint64_t address, uint64_t block, const Horizon& time,
+                          uint32_t seen) {
+  if (time.in_block == 0) return;
+  in_blocks_[address][block].Reach({seen, time.in_block});
+  if (time.anywhere == 0) return;
+  uint32_t& all = handed_[address];
+  all = std::max(all, time.anywhere);
 }
 
 void LaunchChecks::Defer(const Access& access, const Place& place, const Mark& other,

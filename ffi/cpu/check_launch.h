@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ffi/cpu/check_access.h"
+#include "ffi/cpu/check_clock.h"
 #include "ffi/cpu/check_heap.h"
 #include "ffi/cpu/launch_state.h"
 
@@ -36,24 +37,28 @@ class LaunchChecks {
   uint32_t began() const { return began_; }
   bool stopped() const { return launch_->stopped(); }
 
+  // A global variable, by its number in the kernel's list.
+  const Span* global(size_t index) const { return &globals_[order_[index]]; }
   // The global variable that holds or precedes `address`; null for none.
   const Span* FindGlobal(uint64_t address) const;
   // The kernel's parameters, and the words where blocks of a grid meet.
   const Span parameters() const { return parameters_; }
   Place FindOwn(uint64_t address) const;
 
-  // When the memory ordered by what went through `address` was last handed on.
-  uint32_t Handed(uint64_t address) const {
-    const auto found = handed_.find(address);
-    return found == handed_.end() ? 0 : found->second;
-  }
-  void HandOn(uint64_t address, uint32_t time) { handed_[address] = time; }
+  // What a thread of `block` learns from `address`, through an operation for the
+  // threads of the block or of all blocks.
+  Horizon Handed(uint64_t address, uint64_t block, bool in_block) const;
+  // A thread that has seen everything older than `seen` hands on through `address`.
+  void HandOn(uint64_t address, uint64_t block, const Horizon& time, uint32_t seen);
 
   // A conflict that does no harm if the value stays the same: remembers it until the
   // store is done. `Settle` reports it if the value has changed.
   void Defer(const Access& access, const Place& place, const Mark& other,
              uint64_t block);
   void Settle();
+
+  // " at file.py:12 (`ld.global.f32 ...`)".
+  std::string At(uint32_t site) const;
 
   // Each stops the launch with a message.
   void Fail(std::string message) { launch_->Fail(std::move(message)); }
@@ -70,7 +75,6 @@ class LaunchChecks {
 
  private:
   std::string Who(uint64_t thread, uint64_t block, uint32_t site) const;
-  std::string At(uint32_t site) const;
 
   struct Deferred {
     Access access;
@@ -81,11 +85,13 @@ class LaunchChecks {
   };
 
   std::vector<Span> globals_;  // by address
+  std::vector<size_t> order_;  // where those of the kernel's list are
   uint32_t& now_;
   uint32_t began_ = 0;
   LaunchState* launch_ = nullptr;
   Span parameters_, workspace_;
-  std::unordered_map<uint64_t, uint32_t> handed_;
+  std::unordered_map<uint64_t, uint32_t> handed_;  // by address, to all blocks
+  std::unordered_map<uint64_t, std::unordered_map<uint64_t, Horizon>> in_blocks_;
   std::optional<Deferred> deferred_;
 };
 

@@ -10,6 +10,12 @@ std::string Bytes(uint64_t count) {
   return std::to_string(count) + (count == 1 ? " byte" : " bytes");
 }
 
+std::string Hex(uint64_t address) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(address));
+  return text;
+}
+
 std::string Action(const Access& access) {
   const char* word = !access.has(kWrites) ? "read"
                      : access.has(kReads) ? "atomic update"
@@ -30,7 +36,6 @@ std::string Position(const Access& access, const Place& place) {
 
 }  // namespace
 
-// " at file.py:12 (`ld.global.f32 ...`)".
 std::string LaunchChecks::At(uint32_t site) const {
   const auto& sites = launch_->kernel.sites;
   if (site >= sites.size()) return "";
@@ -106,12 +111,10 @@ void LaunchChecks::ReportRace(const Access& access, const Place& place,
 void LaunchChecks::ReportNowhere(const Access& access, uint64_t block) {
   constexpr uint64_t kNearNull = uint64_t{1} << 24;
   const uint64_t address = access.address & kAddressMask;
-  char text[32];
-  std::snprintf(text, sizeof(text), "0x%llx",
-                static_cast<unsigned long long>(access.address));
   const bool null = TagOf(access.address) == 0 && address < kNearNull;
   Fail(std::string(null ? "null pointer" : "wild pointer") + ": " + Action(access) +
-       " at address " + text + ", which is in no buffer of this launch, by " +
+       " at address " + Hex(access.address) +
+       ", which is in no buffer of this launch, by " +
        Who(access.thread, block, access.site) + ". " +
        (null ? "Pass an array for the pointer, or test it before the access."
              : "Check how the pointer is computed."));
@@ -126,9 +129,7 @@ void LaunchChecks::ReportFreed(const Access& access, const Place& place,
 
 void LaunchChecks::ReportFree(uint64_t address, bool twice, uint32_t thread,
                               uint32_t site, uint64_t block) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(address));
-  Fail(std::string("free of ") + text +
+  Fail("free of " + Hex(address) +
        (twice ? ", which is free already, by "
               : ", which malloc has not returned, by ") +
        Who(thread, block, site) + ". Free each allocation once.");

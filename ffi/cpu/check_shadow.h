@@ -14,15 +14,22 @@ struct Mark {
   uint32_t block;  // linear index, of which the low bits tell neighbours apart
   uint32_t thread : 10;
   uint32_t atomic : 1;
-  uint32_t site : 21;
+  uint32_t in_block : 1;  // atomic for the threads of its block only
+  uint32_t site : 20;
 };
+inline constexpr uint32_t kSiteMask = (1u << 20) - 1;
 
 // The block of marks that no thread has made.
 inline constexpr uint32_t kNoBlock = ~0u;
 
-// The last write of a few bytes, and the last reads by two different threads.
+// The last plain and the last atomic write of a few bytes, and the last reads by two
+// different threads.
 struct Cell {
-  Mark write, read, earlier_read;
+  Mark write, update, read, earlier_read;
+
+  bool WrittenSince(uint32_t time) const {
+    return write.time >= time || update.time >= time;
+  }
 };
 
 // Cells for the bytes of one buffer: one per word until something touches less.
@@ -43,7 +50,7 @@ class Shadow {
   }
 
   bool WrittenByte(uint64_t offset) const {
-    return cells_ != nullptr && begin(offset)->write.time != 0;
+    return cells_ != nullptr && begin(offset)->WrittenSince(1);
   }
 
  private:
@@ -65,7 +72,7 @@ class Shadow {
     if (bytes == nullptr) return false;
     for (uint64_t i = 0; i < bytes_; ++i) {
       const Cell& cell = cells_[i / granule_];
-      if ((cell.write.time | cell.read.time) != 0) bytes[i] = cell;
+      if (cell.WrittenSince(1) || cell.read.time != 0) bytes[i] = cell;
     }
     cells_ = std::move(bytes);
     granule_ = 1;

@@ -86,7 +86,10 @@ bool Block::PassTogether(const SyncPoint& sync) {
       return true;
     case SyncKind::kBarrier:
       if (!PassBarrier(sync)) return false;
-      if (checks_ != nullptr) checks_->SyncBlock();
+      if (checks_ != nullptr) {
+        CheckSkippers(static_cast<uint32_t>(ranges_.front().begin));
+        checks_->SyncBlock();
+      }
       return true;
     case SyncKind::kCluster:
       if (cluster_ != nullptr) return false;

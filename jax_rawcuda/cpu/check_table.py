@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .._demangle import demangle
 from .._errors import ValidationError
+from .cfg import Graph, Suspend
+from .checks import Site
+from .ir import ModuleState
 from .layout import KernelLayout
 from .operands import SIZES
+from .ops import syncs
 from .ptx import Module, Variable
-from .variables import Variables
 
 _PART = re.compile(r"(?:_\$_\d+)+$")
 
@@ -44,12 +47,19 @@ class CheckTable:
       local: Local variables and call parameters, in each thread's frame.
       globals: Global and constant variables, by symbol until they have a place.
       red_zone_bytes: What red zones add to static shared memory.
+      passed_sites: Per region, one bit per site, lowest first: whether threads come to
+        it only after the barrier that the region begins with. Empty if that is no
+        barrier of the whole block.
+      origins: Per site, the variable that the address was computed from, counted from 1
+        through the three lists; 0 if that is not known.
     """
 
     shared: tuple[CheckedVariable, ...]
     local: tuple[CheckedVariable, ...]
     globals: tuple[CheckedVariable, ...] = ()
     red_zone_bytes: int = 0
+    passed_sites: tuple[bytes, ...] = ()
+    origins: tuple[int, ...] = ()
 
     def located(self, addresses: Mapping[str, int]) -> CheckTable:
         """Returns the table with the addresses of the global variables.
@@ -64,14 +74,18 @@ class CheckTable:
         return replace(self, globals=found)
 
 
-def check_table(
-    module: Module, variables: Variables, layout: KernelLayout
-) -> CheckTable:
+def check_table(module: Module, state: ModuleState, layout: KernelLayout) -> CheckTable:
     """Builds the table of a translated kernel."""
+    variables = state.variables
+    placed = sorted(variables.shared(), key=lambda pair: pair[1])
     shared = tuple(
         CheckedVariable(_spelling(v.name), place, v.size, _element(v), writable=True)
-        for v, place in sorted(variables.shared(), key=lambda pair: pair[1])
+        for v, place in placed
     )
+    names = [*(v.name for v, _ in placed), *layout.frame, *variables.named]
+    number = {name: index for index, name in enumerate(names, 1)}
+    unknown = Site("", "")
+    sites = [state.accesses.get(i, unknown) for i in range(len(state.sites))]
     local = tuple(
         CheckedVariable(name, place, layout.variables[name].size)
         for name, place in layout.frame.items()
@@ -85,7 +99,38 @@ def check_table(
             for v in global_
         ),
         red_zone_bytes=variables.red_zone_bytes,
+        passed_sites=tuple(
+            _passed(layout.graph, r.after, sites) for r in layout.regions
+        ),
+        origins=tuple(number.get(site.origin, 0) for site in sites),
     )
+
+
+def _passed(graph: Graph, after: Suspend | None, sites: Sequence[Site]) -> bytes:
+    """Returns the bits of the sites that lie beyond a barrier of the whole block."""
+    if after is None or not syncs.is_block_barrier(after.point):
+        return b""
+    beyond = set(graph.reachable(after.resume)).difference(_leading_to(graph, after))
+    bits = bytearray(-(-len(sites) // 8))
+    for index, site in enumerate(sites):
+        if site.block in beyond:
+            bits[index // 8] |= 1 << index % 8
+    return bytes(bits)
+
+
+def _leading_to(graph: Graph, after: Suspend) -> set[str]:
+    """Returns the blocks from which threads may come to a sync point."""
+    before: dict[str, list[str]] = {label: [] for label in graph.blocks}
+    for label, block in graph.blocks.items():
+        for target in block.successors():
+            before[target].append(label)
+    found = {label for label, b in graph.blocks.items() if b.terminator is after}
+    todo = list(found)
+    while todo:
+        new = set(before[todo.pop()]) - found
+        found |= new
+        todo += new
+    return found
 
 
 def _element(variable: Variable) -> int:

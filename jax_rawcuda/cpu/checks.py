@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import enum
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ._abi import SyncKind, SyncPoint
@@ -30,6 +31,19 @@ _ROW_BYTES = 16  # of an 8x8 matrix of 16-bit elements
 _ROWS = 8
 
 
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where an access stands.
+
+    Attributes:
+      block: Label of the kernel's basic block; "" if a thread may be elsewhere.
+      origin: The variable that the address is computed from, or "".
+    """
+
+    block: str
+    origin: str
+
+
 class Action(enum.IntFlag):
     """What an access does."""
 
@@ -41,6 +55,7 @@ class Action(enum.IntFlag):
     SHARED = 32
     ASYNC = 64  # its mbarrier orders it, not the thread
     UNUSED = 128  # what nobody has written may be read
+    BLOCK_SCOPE = 1 << 16  # atomic for, and seen by, threads of the block only
 
 
 # Volatile accesses are how older code hands values from thread to thread.
@@ -59,7 +74,8 @@ MBARRIER = UPDATE | Action.ACQUIRE | Action.RELEASE
 def ordering(inst: Instruction) -> Action:
     """Returns what the modifiers of an access say about other threads."""
     word = inst.pick(*ORDERINGS)
-    return ORDERINGS[word] if word else Action(0)
+    scope = Action.BLOCK_SCOPE if inst.has("cta") else Action(0)
+    return scope | (ORDERINGS[word] if word else Action(0))
 
 
 def untagged(em: Emitter, address: str) -> str:
@@ -99,13 +115,21 @@ def guard(
         ("i64", str(nbytes)),
         ("i32", str(int(flags))),
         ("i32", em.thread),
-        ("i32", str(em.site(inst))),
+        ("i32", str(_site(em, inst, pointer.origin))),
     )
     stop, go = em.new_label("denied"), em.new_label("allowed")
     em.branch_if(allowed, go, stop)
     em.label(stop)
     em.leave()
     em.label(go)
+
+
+def _site(em: Emitter, inst: Instruction, origin: str) -> int:
+    site = em.site(inst)
+    # What was merged from several branches does not tell which one its thread took.
+    exact = inst.location is None or inst.location.exact
+    em.state.accesses[site] = Site(em.block if exact else "", origin)
+    return site
 
 
 def guard_matrix(em: Emitter, inst: Instruction, point: SyncPoint) -> None:
@@ -128,10 +152,12 @@ def guard_matrix(em: Emitter, inst: Instruction, point: SyncPoint) -> None:
     em.label(done)
 
 
-def fence(em: Emitter) -> None:
+def fence(em: Emitter, inst: Instruction) -> None:
     """Notes a memory fence of the thread."""
-    arguments = ("ptr", "%ctx"), ("i32", em.thread)
-    em.intrinsic("jrc_check_fence", "void", *arguments)
+    in_block = "i32", str(int(inst.has("cta")))
+    em.intrinsic(
+        "jrc_check_fence", "void", ("ptr", "%ctx"), ("i32", em.thread), in_block
+    )
 
 
 # The runtime must find the variables of device functions, on the host's stack.

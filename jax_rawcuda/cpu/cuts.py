@@ -18,15 +18,15 @@ def cut_spin_loops(graph: Graph) -> None:
     """Lets other threads run while a loop waits for memory that they write."""
     position = {label: i for i, label in enumerate(graph.blocks)}
     for blocks in loops_between_syncs(graph):
-        members = [graph.blocks[label] for label in blocks]
+        members = [graph.blocks[label] for label in sorted(blocks)]
         if not any(_waits(inst) for block in members for inst in block.instructions):
             continue
         for block in members:
-            back = {
+            back = [
                 target
                 for target in block.successors(False)
                 if target in blocks and position[target] <= position[block.label]
-            }
+            ]
             graph.redirect(
                 block.label,
                 {target: _add_yield(graph, target, block) for target in back},

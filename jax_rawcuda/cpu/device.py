@@ -8,7 +8,8 @@ from . import checks, polls
 from .cfg import CARRY, Block, Branch, Jump, Poll, Switch, build
 from .emitter import Emitter
 from .ir import ModuleState
-from .operands import Register
+from .operands import Operand, Register
+from .origins import origins
 from .ptx import Function, Variable
 from .variables import device_symbol
 
@@ -32,6 +33,8 @@ class FunctionEmitter(Emitter):
     def write(self) -> None:
         """Adds the function to the translation."""
         body = self._function.body
+        if self.state.checked:
+            self.state.origins = origins(body.statements)
         graph = build(body.statements, body.targets)
         polls.add_polls(graph)
         labels = {label: f"L{index}" for index, label in enumerate(graph.blocks)}
@@ -75,6 +78,11 @@ class FunctionEmitter(Emitter):
     def is_private(self, name: str) -> bool:
         """Whether a symbol is a parameter or local variable of this function."""
         return name in self._parameters or name in self._locals
+
+    def origin(self, base: Operand) -> str:
+        """Returns the variable that an address points into, if others may know it."""
+        name = super().origin(base)
+        return "" if self.is_private(name) else name
 
     def private_pointer(self, name: str) -> str:
         """Returns the pointer to a parameter or local variable of this function."""

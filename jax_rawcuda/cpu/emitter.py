@@ -24,12 +24,14 @@ class Pointer:
       private: Whether the memory belongs to one thread.
       tagged: In checked code, the i64 that the kernel computed.
       shared: Whether the instruction names shared memory.
+      origin: In checked code, the variable that it is computed from, if known.
     """
 
     value: str
     private: bool = False
     tagged: str = ""
     shared: bool = False
+    origin: str = ""
 
 
 class Emitter(ValueWriter):
@@ -37,9 +39,11 @@ class Emitter(ValueWriter):
 
     Attributes:
       parallel: Whether accesses may be marked as independent between threads.
+      block: Label of the kernel's block that is being written; "" in other functions.
     """
 
     parallel = False
+    block = ""
 
     def parameter(self, operand: Operand, offset: int, llvm_type: str) -> str | None:
         """Loads part of a kernel parameter, once, before the thread loop.
@@ -79,8 +83,9 @@ class Emitter(ValueWriter):
         base = operand.base
         if isinstance(base, Symbol) and not space.startswith("shared"):
             private = self.is_private(base.name)
-            pointer = self.symbol_pointer(base.name)
-            return self.offset(Pointer(pointer, private), base.offset + operand.offset)
+            value, origin = self.symbol_pointer(base.name), self.origin(base)
+            pointer = Pointer(value, private, origin=origin)
+            return self.offset(pointer, base.offset + operand.offset)
         address = self.effective_address(operand)
         if space == "shared::cluster":
             # A signed offset: other blocks' shared memory may lie before this one's.
@@ -91,15 +96,27 @@ class Emitter(ValueWriter):
         if space.startswith("shared"):
             root = self.context("shared")
             value = self.op(f"getelementptr i8, ptr {root}, i64 {address}")
-            return Pointer(value, shared=True)
+            return Pointer(value, shared=True, origin=self.origin(base))
         tagged = ""
         if self.state.checked:
             tagged, address = address, checks.untagged(self, address)
         if space == "global":
-            return Pointer(self._from_zero(address), tagged=tagged)
+            value = self._from_zero(address)
+            return Pointer(value, tagged=tagged, origin=self.origin(base))
         on_stack = self.has_stack_variables()
         private = on_stack or space != "generic"
-        return Pointer(self.generic(address), private, tagged)
+        value = self.generic(address)
+        return Pointer(value, private, tagged, origin=self.origin(base))
+
+    def origin(self, base: Operand) -> str:
+        """Returns the variable that an address points into, "" if that is not known."""
+        match base:
+            case Register(name):
+                return self.state.origins.get(name, "")
+            case Symbol(name):
+                return name
+            case _:
+                return ""
 
     def has_stack_variables(self) -> bool:
         """Whether a generic address may point to stack memory that threads reuse."""
@@ -121,7 +138,7 @@ class Emitter(ValueWriter):
         if not offset:
             return pointer
         value = self.op(f"getelementptr i8, ptr {pointer.value}, i64 {offset}")
-        return Pointer(value, pointer.private)
+        return Pointer(value, pointer.private, origin=pointer.origin)
 
     def guard(
         self,

@@ -10,6 +10,7 @@ from ._abi import CONTEXT
 from .operands import Instruction
 
 if TYPE_CHECKING:
+    from .checks import Site
     from .emitter import Emitter
     from .variables import Variables
 
@@ -24,6 +25,9 @@ class ModuleState:
     Attributes:
       pointed: LLVM symbols of the functions that may be called through a pointer, by
         the number of their parameters and results.
+      accesses: Of checked code, by site.
+      origins: Of checked code: for the registers of the function that is being written,
+        see `origins.py`.
     """
 
     variables: Variables
@@ -37,6 +41,8 @@ class ModuleState:
     functions: list[str] = field(default_factory=list)
     metadata: list[str] = field(default_factory=list)
     sites: list[str] = field(default_factory=list)
+    accesses: dict[int, Site] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
 
 
 class IrWriter:

@@ -33,6 +33,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _DROPPED = (".version", ".target", ".address_size")
 # Stands for a `.loc` line in cleaned text, followed by an index into the line table.
 LOC = ".loc#"
+_NEAR = "near"  # ends a place that is only the one before
 
 
 def clean(text: str) -> tuple[str, tuple[Location, ...]]:
@@ -53,7 +54,9 @@ def clean(text: str) -> tuple[str, tuple[Location, ...]]:
             in_section = not word.startswith("}")
         elif word.startswith((".loc ", ".loc\t")):
             words = _place_words(word)
-            if words[2] != "0":  # no line at all: the last one is closer
+            if words[2] == "0":  # no line at all: the last one is closest
+                words = [*places[-1], _NEAR] if places else []
+            if words:
                 kept.append(f"{LOC}{len(places)};")
                 places.append(words)
         elif word.startswith(".file"):
@@ -80,7 +83,7 @@ def _location(words: list[str], files: dict[int, str]) -> Location:
     def place(start: int, outer: Location | None) -> Location:
         file, line, column = words[start : start + 3]
         name = files.get(int(file), "?") if file.isdigit() else file
-        return Location(name, int(line), int(column), outer)
+        return Location(name, int(line), int(column), outer, _NEAR not in words)
 
     if "inlined_at" not in words:
         return place(1, None)

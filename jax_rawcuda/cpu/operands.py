@@ -9,12 +9,22 @@ from functools import cached_property
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in the user's source; `inlined_at` is where its function was inlined."""
+    """A place in the user's source.
+
+    Attributes:
+      file: Its name.
+      line: From 1.
+      column: From 1, or 0.
+      inlined_at: Where its function was inlined.
+      exact: Whether the compiler said so; else it is the place before. What comes from
+        several places, such as a store that two branches shared, has none.
+    """
 
     file: str
     line: int
     column: int
     inlined_at: Location | None = None
+    exact: bool = True
 
     def __str__(self) -> str:
         text = f"{self.file}:{self.line}"

@@ -40,10 +40,10 @@ def add_polls(graph: Graph) -> None:
     for blocks in loops_between_syncs(graph):
         loops = nest(graph, blocks)
         if loops is None:  # several entries
-            for label in blocks:
+            for label in sorted(blocks):
                 successors = graph.blocks[label].successors(False)
                 back = {t for t in successors if position[t] <= position[label]}
-                _poll(graph, label, back & blocks, places[label])
+                _poll(graph, label, sorted(back & blocks), places[label])
             continue
         for loop in loops:
             inner = any(other.blocks < loop.blocks for other in loops)
@@ -75,7 +75,7 @@ def _poll(
 def _latches(graph: Graph, loop: Loop) -> list[str]:
     return [
         label
-        for label in loop.blocks
+        for label in sorted(loop.blocks)
         if loop.header in graph.blocks[label].successors(False)
     ]
 

@@ -62,6 +62,7 @@ class RegionEmitter(Emitter):
         self.branch(self._labels[self._region.start])
         for label in self._blocks:
             block = self._layout.graph.blocks[label]
+            self.block = label
             self.label(self._labels[label])
             for inst in block.instructions:
                 self.emit(inst)

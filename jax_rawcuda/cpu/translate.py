@@ -20,6 +20,7 @@ from .limits import check_sizes
 from .nans import make_nans_canonical
 from .operands import Instruction, Symbol
 from .ops.table import OPCODES
+from .origins import origins
 from .ptx import Function, Module, parse
 from .recompute import recompute
 from .regions import RegionEmitter
@@ -118,7 +119,7 @@ def translate(ptx: str, kernel: str) -> Translation:
         pointed=_pointed(module, reachable, inlined),
         checked=checked,
     )
-    layout, params, param_bytes = _lay_out(module, function, inlined, red_zone)
+    layout, params, param_bytes = _lay_out(module, function, inlined, state)
     regions = []
     for index in range(len(layout.regions)):
         region = RegionEmitter(state, layout, index)
@@ -147,12 +148,12 @@ def translate(ptx: str, kernel: str) -> Translation:
         spin_budget=SPIN_BUDGET,
         max_threads=_max_threads(function),
         cluster=_cluster(function),
-        checks=check_table(module, state.variables, layout) if checked else None,
+        checks=check_table(module, state, layout) if checked else None,
     )
 
 
 def _lay_out(
-    module: Module, function: Function, inlined: set[str], red_zone: int
+    module: Module, function: Function, inlined: set[str], state: ModuleState
 ) -> tuple[KernelLayout, tuple[tuple[int, int], ...], int]:
     """Returns the cut kernel, its parameters' (offset, size) and their whole size."""
     offsets: dict[str, int] = {}
@@ -162,6 +163,8 @@ def _lay_out(
         offsets[parameter.name] = end
         end += parameter.size
     flat = flatten(module, function, inlined)
+    if state.checked:
+        state.origins = origins(flat.statements)
     graph = build(fold_sync_operands(flat.statements), flat.targets)
     cuts.cut_spin_loops(graph)
     synchronises = any(
@@ -172,6 +175,7 @@ def _lay_out(
         cuts.cut_loops(graph)
     recompute(graph, offsets)
     polls.add_polls(graph)
+    red_zone = checks.RED_ZONE if state.checked else 0
     layout = KernelLayout(
         graph, flat.registers, flat.variables, flat.framed, offsets, red_zone
     )

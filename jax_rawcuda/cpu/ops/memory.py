@@ -248,7 +248,7 @@ def _fence(em: Emitter, inst: Instruction) -> None:
     if not inst.has("proxy", "mbarrier_init"):
         em.line("fence seq_cst")
         if em.state.checked:
-            fence(em)
+            fence(em, inst)
 
 
 def _nothing(em: Emitter, inst: Instruction) -> None:

@@ -31,6 +31,12 @@ def sync_point(inst: Instruction) -> SyncPoint:
     return _SYNCS[inst.opcode](inst)
 
 
+def is_block_barrier(point: SyncPoint) -> bool:
+    """Whether a point is `__syncthreads()`, or one of its reductions."""
+    whole = point.aux == 1 or point.inputs[:2] == _barrier_inputs((Integer(0),))
+    return point.kind is SyncKind.BARRIER and point.sub != _ARRIVE and whole
+
+
 def _require(inst: Instruction, *words: str) -> None:
     for word in inst.modifiers:
         if word not in words and word not in inst.types:

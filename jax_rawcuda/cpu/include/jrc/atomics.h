@@ -54,29 +54,83 @@
     return r;                                                   \
   }
 
-#define __JRC_ATOMICS(SUFFIX, SCOPE, PTX_SCOPE)                                  \
-  __JRC_ATOMIC_INTEGER(int, SUFFIX, SCOPE)                                       \
-  __JRC_ATOMIC_INTEGER(unsigned int, SUFFIX, SCOPE)                              \
-  __JRC_ATOMIC_INTEGER(long long, SUFFIX, SCOPE)                                 \
-  __JRC_ATOMIC_INTEGER(unsigned long long, SUFFIX, SCOPE)                        \
-  __JRC_ATOMIC_INTEGER(long, SUFFIX, SCOPE)                                      \
-  __JRC_ATOMIC_INTEGER(unsigned long, SUFFIX, SCOPE)                             \
-  __JRC_ATOMIC_FLOAT(float, unsigned int, SUFFIX, SCOPE)                         \
-  __JRC_ATOMIC_FLOAT(double, unsigned long long, SUFFIX, SCOPE)                  \
+// clang leaves the scope out of the PTX of most operations.
+#define __JRC_BLOCK(NAME, T, OP, REGISTER)       \
+  __JRC_FN T atomic##NAME##_block(T* p, T v) {   \
+    T r;                                         \
+    asm volatile("atom.cta." OP " %0, [%1], %2;" \
+                 : "=" REGISTER(r)               \
+                 : "l"(p), REGISTER(v)           \
+                 : "memory");                    \
+    return r;                                    \
+  }
+#define __JRC_BLOCK_INTEGER(T, SIGN, WIDTH, REGISTER)                              \
+  __JRC_BLOCK(Add, T, "add.u" WIDTH, REGISTER)                                     \
+  __JRC_BLOCK(Min, T, "min." SIGN WIDTH, REGISTER)                                 \
+  __JRC_BLOCK(Max, T, "max." SIGN WIDTH, REGISTER)                                 \
+  __JRC_BLOCK(And, T, "and.b" WIDTH, REGISTER)                                     \
+  __JRC_BLOCK(Or, T, "or.b" WIDTH, REGISTER)                                       \
+  __JRC_BLOCK(Xor, T, "xor.b" WIDTH, REGISTER)                                     \
+  __JRC_BLOCK(Exch, T, "exch.b" WIDTH, REGISTER)                                   \
+  __JRC_FN T atomicSub_block(T* p, T v) { return atomicAdd_block(p, (T)(0 - v)); } \
+  __JRC_FN T atomicCAS_block(T* p, T expected, T v) {                              \
+    T r;                                                                           \
+    asm volatile("atom.cta.cas.b" WIDTH " %0, [%1], %2, %3;"                       \
+                 : "=" REGISTER(r)                                                 \
+                 : "l"(p), REGISTER(expected), REGISTER(v)                         \
+                 : "memory");                                                      \
+    return r;                                                                      \
+  }
+#define __JRC_BLOCK_FLOAT(T, BITS, WIDTH, REGISTER)                  \
+  __JRC_BLOCK(Add, T, "add.f" WIDTH, REGISTER)                       \
+  __JRC_FN T atomicExch_block(T* p, T v) {                           \
+    return __builtin_bit_cast(                                       \
+        T, atomicExch_block((BITS*)p, __builtin_bit_cast(BITS, v))); \
+  }
+__JRC_BLOCK_INTEGER(int, "s", "32", "r")
+__JRC_BLOCK_INTEGER(unsigned int, "u", "32", "r")
+__JRC_BLOCK_INTEGER(long long, "s", "64", "l")
+__JRC_BLOCK_INTEGER(unsigned long long, "u", "64", "l")
+__JRC_BLOCK_INTEGER(long, "s", "64", "l")
+__JRC_BLOCK_INTEGER(unsigned long, "u", "64", "l")
+__JRC_BLOCK_FLOAT(float, unsigned int, "32", "f")
+__JRC_BLOCK_FLOAT(double, unsigned long long, "64", "d")
+#undef __JRC_BLOCK_FLOAT
+#undef __JRC_BLOCK_INTEGER
+#undef __JRC_BLOCK
+
+#define __JRC_ATOMICS(SUFFIX, SCOPE)                      \
+  __JRC_ATOMIC_INTEGER(int, SUFFIX, SCOPE)                \
+  __JRC_ATOMIC_INTEGER(unsigned int, SUFFIX, SCOPE)       \
+  __JRC_ATOMIC_INTEGER(long long, SUFFIX, SCOPE)          \
+  __JRC_ATOMIC_INTEGER(unsigned long long, SUFFIX, SCOPE) \
+  __JRC_ATOMIC_INTEGER(long, SUFFIX, SCOPE)               \
+  __JRC_ATOMIC_INTEGER(unsigned long, SUFFIX, SCOPE)      \
+  __JRC_ATOMIC_FLOAT(float, unsigned int, SUFFIX, SCOPE)  \
+  __JRC_ATOMIC_FLOAT(double, unsigned long long, SUFFIX, SCOPE)
+__JRC_ATOMICS(, __MEMORY_SCOPE_DEVICE)
+__JRC_ATOMICS(_system, __MEMORY_SCOPE_SYSTEM)
+#undef __JRC_ATOMICS
+#undef __JRC_ATOMIC_FLOAT
+#undef __JRC_ATOMIC_INTEGER
+
+// What clang has no operation for; 16 bits it would take with the word around them.
+#define __JRC_ATOMICS_IN_PTX(SUFFIX, PTX_SCOPE)                                  \
   __JRC_ATOMIC_WRAP(atomicInc##SUFFIX, "inc", PTX_SCOPE)                         \
   __JRC_ATOMIC_WRAP(atomicDec##SUFFIX, "dec", PTX_SCOPE)                         \
   __JRC_FN unsigned short atomicCAS##SUFFIX(unsigned short* p, unsigned short c, \
                                             unsigned short v) {                  \
-    __scoped_atomic_compare_exchange_n(p, &c, v, false, __ATOMIC_RELAXED,        \
-                                       __ATOMIC_RELAXED, SCOPE);                 \
-    return c;                                                                    \
+    unsigned short r;                                                            \
+    asm volatile("atom" PTX_SCOPE ".cas.b16 %0, [%1], %2, %3;"                   \
+                 : "=h"(r)                                                       \
+                 : "l"(p), "h"(c), "h"(v)                                        \
+                 : "memory");                                                    \
+    return r;                                                                    \
   }
-__JRC_ATOMICS(, __MEMORY_SCOPE_DEVICE, "")
-__JRC_ATOMICS(_block, __MEMORY_SCOPE_WRKGRP, ".cta")
-__JRC_ATOMICS(_system, __MEMORY_SCOPE_SYSTEM, ".sys")
-#undef __JRC_ATOMICS
-#undef __JRC_ATOMIC_FLOAT
-#undef __JRC_ATOMIC_INTEGER
+__JRC_ATOMICS_IN_PTX(, "")
+__JRC_ATOMICS_IN_PTX(_block, ".cta")
+__JRC_ATOMICS_IN_PTX(_system, ".sys")
+#undef __JRC_ATOMICS_IN_PTX
 #undef __JRC_ATOMIC_WRAP
 
 // Vectors are added element by element, as the documentation allows.

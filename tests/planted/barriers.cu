@@ -1,0 +1,191 @@
+// barriers.cu: kernels whose threads do not all come to a barrier, and beside each one
+// that is right. The lines that a report must name end in BUG and the kernel's name.
+#include <cooperative_groups.h>
+
+namespace cg = cooperative_groups;
+
+// The other half goes on and ends.
+extern "C" __global__ void skipped(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  s[t] = x[t];
+  float other = 0.0f;
+  if (t < n / 2) {
+    __syncthreads();  // BUG skipped
+    other = s[63 - t];
+  }
+  y[t] = s[t] + other;  // BUG skipped
+}
+extern "C" __global__ void skipped_fixed(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  s[t] = x[t];
+  float other = 0.0f;
+  __syncthreads();
+  if (t < n / 2) other = s[63 - t];
+  y[t] = s[t] + other;
+}
+
+// Threads with less work leave the loop earlier.
+extern "C" __global__ void uneven_trips(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  float sum = 0.0f;
+  for (int i = t; i < n; i += 64) {
+    s[t] = x[i];
+    __syncthreads();  // BUG uneven_trips
+    sum += s[t ^ 1];
+    __syncthreads();
+  }
+  y[t] = sum;  // BUG uneven_trips
+}
+extern "C" __global__ void uneven_trips_fixed(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  float sum = 0.0f;
+  for (int first = 0; first < n; first += 64) {
+    s[t] = first + t < n ? x[first + t] : 0.0f;
+    __syncthreads();
+    sum += s[t ^ 1];
+    __syncthreads();
+  }
+  y[t] = sum;
+}
+
+// A thread that has found its value does not wait for the others.
+extern "C" __global__ void break_out(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x, steps = 0;
+  s[t] = x[t];
+  __syncthreads();
+  for (; steps < n; steps++) {
+    float left = s[(t + 63) % 64];
+    if (left < 0.0f) break;
+    __syncthreads();  // BUG break_out
+    s[t] = left - 1.0f;
+    __syncthreads();
+  }
+  y[t] = steps;  // BUG break_out
+}
+extern "C" __global__ void break_out_fixed(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x, steps = -1;
+  s[t] = x[t];
+  __syncthreads();
+  for (int k = 0; k < n; k++) {
+    float left = s[(t + 63) % 64];
+    if (left < 0.0f && steps < 0) steps = k;
+    __syncthreads();
+    s[t] = left - 1.0f;
+    __syncthreads();
+  }
+  y[t] = steps < 0 ? n : steps;
+}
+
+// One line, two barriers.
+extern "C" __global__ void one_line(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  // clang-format off
+  if (t < 32) { s[t] = x[t]; __syncthreads(); s[t] += 1.0f; } else { s[t] = -x[t]; __syncthreads(); }  // BUG one_line
+  // clang-format on
+  y[t] = s[t];
+}
+extern "C" __global__ void one_line_fixed(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  // clang-format off
+  if (n < 32) { s[t] = x[t]; __syncthreads(); s[t] += 1.0f; } else { s[t] = -x[t]; __syncthreads(); }
+  // clang-format on
+  y[t] = s[t];
+}
+
+// An inlined function has one barrier for each call.
+__device__ float exchanged(float* s, float value, int t) {
+  s[t] = value;
+  __syncthreads();  // BUG called_twice
+  return s[63 - t];
+}
+extern "C" __global__ void called_twice(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  if (t < 32) {
+    y[t] = exchanged(s, x[t], t);
+  } else {
+    y[t] = exchanged(s, -x[t], t) + 1.0f;
+  }
+}
+extern "C" __global__ void called_twice_fixed(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  float other = exchanged(s, t < 32 ? x[t] : -x[t], t);
+  y[t] = t < 32 ? other : other + 1.0f;
+}
+
+// A barrier that counts is a barrier.
+extern "C" __global__ void counted(const float* x, float* y, int n) {
+  int t = threadIdx.x;
+  if (x[t] > 0.0f) {
+    y[t] = __syncthreads_count(x[t] > 1.0f);  // BUG counted
+  } else {
+    y[t] = -__syncthreads_count(x[t] < -1.0f);  // BUG counted
+  }
+}
+extern "C" __global__ void counted_fixed(const float* x, float* y, int n) {
+  int t = threadIdx.x;
+  int high = __syncthreads_count(x[t] > 1.0f);
+  int low = __syncthreads_count(x[t] < -1.0f);
+  y[t] = x[t] > 0.0f ? high : -low;
+}
+
+extern "C" __global__ void grouped(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  auto block = cg::this_thread_block();
+  int t = block.thread_rank();
+  s[t] = x[t];
+  if (t % 32 == 0) block.sync();
+  y[t] = s[t] + 1.0f;  // BUG grouped
+}
+extern "C" __global__ void grouped_fixed(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  auto block = cg::this_thread_block();
+  int t = block.thread_rank();
+  s[t] = x[t];
+  block.sync();
+  y[t] = s[t] + 1.0f;
+}
+
+// What threads do before they return is their own business.
+extern "C" __global__ void return_early(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  if (t >= n) {
+    y[t] = 0.0f;
+    return;
+  }
+  s[t] = x[t];
+  __syncthreads();
+  y[t] = s[n - 1 - t];
+}
+extern "C" __global__ void return_in_loop(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  for (int k = 0; k < n; k++) {
+    s[t] = x[t] + k;
+    y[t] = s[t];
+    if (t == k) return;
+    __syncthreads();
+  }
+}
+// Half of the threads have a role of their own.
+extern "C" __global__ void roles(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  if (t >= 32) {
+    y[t] = 2.0f * x[t];
+  } else {
+    s[t] = x[t];
+    __syncthreads();
+    y[t] = s[31 - t];
+  }
+}
