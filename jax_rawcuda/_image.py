@@ -111,12 +111,6 @@ def ptx_variables(ptx: str) -> tuple[ImageVariable, ...]:
     )
 
 
-def ptx_target(ptx: str) -> str:
-    """Returns the architecture that PTX text is made for, such as `sm_90`."""
-    match = re.search(r"^\s*\.target\s+(sm_\w+)", ptx, re.MULTILINE)
-    return match[1] if match else ""
-
-
 def _ptx_parameters(text: str) -> Iterator[AbiParameter]:
     for match in _PTX_PARAM.finditer(text):
         unit = int(re.sub(r"\D", "", match["type"])) // 8
