@@ -45,6 +45,12 @@ def test_named_files_exist(document):
             assert any((folder / path).exists() for folder in folders), path
 
 
+def test_the_design_says_where_things_are():
+    rows = re.findall(r"`(\w+\.py)`", (ROOT / "docs/design.md").read_text())
+    modules = {path.name for path in (ROOT / "jax_rawcuda").glob("_*.py")}
+    assert modules - set(rows) == {"__init__.py"}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_public_names_are_documented(name):
     word = re.compile(rf"\brc\.{name}\b")
