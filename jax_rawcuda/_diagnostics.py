@@ -16,6 +16,12 @@ _STANDARD_HEADERS = re.compile(
     "|optional|random|ranges|ratio|semaphore|span|string_view|tuple|type_traits|utility"
     "|variant|version"
 )
+# Those that even libcu++ has no use for.
+_HOST_HEADERS = re.compile(
+    "cuda_gl_interop.h|deque|filesystem|fstream|future|iomanip|ios|iostream|list|locale"
+    "|map|omp.h|ostream|queue|regex|set|sstream|stack|stdexcept|string|sys/\\w+.h"
+    "|system_error|thread|time.h|unistd.h|unordered_map|unordered_set|valarray|vector"
+)
 _WHEELS = (
     (r"(?:cub|thrust|nv|cuda)/", "nvidia-cuda-cccl"),
     (r"crt/", "nvidia-cuda-crt"),
@@ -88,12 +94,19 @@ _HINTS = (
         "There are no textures and surfaces here. Read global memory, with __ldg.",
     ),
     (
+        _undefined(r"cuda(?:Malloc|Free|Mem|Device|Stream|Event|Get|Host|Func)\w*")
+        + "|undeclared identifier cudaConfigureCall",
+        "This is host code. Hand over the kernels and what they call: JAX owns memory "
+        "and streams, and rc.op launches several kernels.",
+    ),
+    (
         r"device-side kernel launch|kernel launch from __device__ or __global__",
         "A kernel cannot start kernels here. Launch all of them from an rc.op.",
     ),
     (
         r"without execution space annotations|(?:reference|call) to __host__ function",
-        'Write __device__ before the function, or set extra=("-default-device",).',
+        'Write __device__ before the function, set extra=("-default-device",), or take '
+        "it out if it is host code.",
     ),
     (
         r'namespace "std" has no member',
@@ -125,6 +138,16 @@ def _missing_header(name: str) -> str:
     if _STANDARD_HEADERS.fullmatch(name):
         return (
             f"<{name}> is a header of host code. Use <cuda/std/{name}> and cuda::std::."
+        )
+    if _HOST_HEADERS.fullmatch(name):
+        return (
+            f"<{name}> is a header of host code. Hand over the kernels and what they "
+            "call."
+        )
+    if name.startswith("curand"):
+        return (
+            f"Run: pip install nvidia-curand, and give the directory of {name} in "
+            "NvrtcOptions.include_dirs."
         )
     for pattern, wheel in _WHEELS:
         if re.match(pattern, name):

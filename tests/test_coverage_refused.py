@@ -8,6 +8,7 @@ import pytest
 from _coverage import launch
 
 import jax_rawcuda as rc
+from jax_rawcuda.cpu.cccl import cccl_include_dirs
 
 TEXTURES = "textures and surfaces are not available on the CPU; read global memory"
 TENSOR_CORE = "guard them with __CUDA_ARCH__ and give an mma.sync or scalar path"
@@ -88,10 +89,69 @@ def test_instruction(case):
     assert advice in text
 
 
-def test_dynamic_parallelism():
-    source = kernel("if (i == 0) child<<<1, 1>>>();", "__global__ void child() {}")
-    with pytest.raises(rc.CompileError, match="kernel launch"):
-        lower(source)
+HOST = "Hint: This is host code. Hand over the kernels and what they call"
+MMA = "there is no wmma fragment of this shape and type on the CPU; use mma.sync"
+# What stands before the kernel, and in it; words of the message.
+TEXTS = {
+    "texture object": (
+        "", "y[i] = tex2D<float>(cudaTextureObject_t(), 0.5f, 0.5f);",
+        ["instruction `tex.2d", "k.cu:5", TEXTURES],
+    ),
+    "surface object": (
+        "", "surf2Dwrite(1.0f, cudaSurfaceObject_t(), 0, 0);",
+        ["instruction `sust.b.2d", "k.cu:5", TEXTURES],
+    ),
+    "fragment of four bits": (
+        "#include <mma.h>",
+        "using namespace nvcuda::wmma; fragment<matrix_a, 8, 8, 32, "
+        "experimental::precision::s4, row_major> f;",
+        [MMA, "k.cu:5"],
+    ),
+    "fragment of bits": (
+        "#include <mma.h>",
+        "using namespace nvcuda::wmma; fragment<matrix_b, 8, 8, 128, "
+        "experimental::precision::b1, col_major> f;",
+        [MMA, "k.cu:5"],
+    ),
+    "child kernel": (
+        "__global__ void child() {}", "if (i == 0) child<<<1, 1>>>();",
+        ["kernel launch", "Hint: A kernel cannot start kernels here. Launch all of"],
+    ),
+    "host function": (
+        "void f() { float* p; cudaMalloc(&p, 4); }", "",
+        ["k.cu", "cudaMalloc", HOST, "JAX owns memory and streams"],
+    ),
+    "host header": (
+        "#include <vector>", "",
+        ["k.cu", "Hint: <vector> is a header of host code. Hand over the kernels"],
+    ),
+    "Thrust": (
+        "#include <thrust/device_vector.h>", "",
+        ["k.cu", "Hint: Thrust needs a host compiler. Use <cuda/std/complex>"],
+    ),
+    "all of CUB": (
+        "#include <cub/cub.cuh>", "",
+        ["k.cu", "Hint: The umbrella <cub/cub.cuh> holds host code. Include the spec"],
+    ),
+    "cuRAND": (
+        "#include <curand_none.h>", "",
+        ["k.cu", "Hint: Run: pip install nvidia-curand, and give the directory of"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reader", ["nvrtc", "clang"])
+@pytest.mark.parametrize("case", TEXTS)
+def test_text(case, reader, request):
+    before, body, words = TEXTS[case]
+    if reader == "clang":
+        request.getfixturevalue("no_nvrtc")
+    if case in ("Thrust", "all of CUB") and not cccl_include_dirs():
+        pytest.skip("needs the CCCL package")
+    with pytest.raises((rc.UnsupportedError, rc.CompileError)) as caught:
+        lower(kernel(body, before))
+    for word in words:
+        assert word in str(caught.value)
 
 
 def test_barriers_in_functions_called_through_pointers():

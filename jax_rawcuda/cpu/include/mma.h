@@ -13,8 +13,24 @@ struct row_major;
 struct col_major;
 enum layout_t { mem_row_major, mem_col_major };
 
+namespace experimental {
+namespace precision {
+struct s4;
+struct u4;
+struct b1;
+}  // namespace precision
+}  // namespace experimental
+
+template <class>
+struct __jrc_is_known {
+  enum { value = 0 };
+};
 template <class Use, int _M, int _N, int _K, class _T, class Layout = void>
-struct fragment;
+struct fragment {
+  static_assert(__jrc_is_known<_T>::value,
+                "there is no wmma fragment of this shape and type on the CPU; use "
+                "mma.sync, which has s4, u4 and b1");
+};
 
 template <class _T, int Count>
 struct __jrc_elements {
