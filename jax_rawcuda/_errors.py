@@ -23,6 +23,14 @@ class UnsupportedError(RawCudaError, NotImplementedError):
     """The request is legal CUDA or JAX, but this platform or version cannot do it."""
 
 
+def no_derivative(op_name: str) -> UnsupportedError:
+    """Makes the error of an op that is differentiated without a rule."""
+    return UnsupportedError(
+        f"{op_name} has no differentiation rule. Wrap it with jax.custom_vjp or "
+        "jax.custom_jvp."
+    )
+
+
 class BackendError(RawCudaError, RuntimeError):
     """The CUDA driver, NVRTC or XLA refused a request.
 

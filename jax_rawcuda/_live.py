@@ -13,8 +13,8 @@ import numpy as np
 from ._checking import enabled, waiting
 from ._compat import buffer_callback, is_tracer, vary_results
 from ._errors import SessionError, SignatureError, ValidationError
-from ._live_batching import check_method, mappable
 from ._live_call import LiveCall, StaticArgument
+from ._live_transforms import check_method, transformable
 from ._operands import check_dtype, check_operand, describe
 from ._refs import Ref
 from ._session_function import Body, SessionFunction
@@ -145,8 +145,8 @@ class LiveOp(SessionFunction):
             vmap_method=self._vmap_method,
             input_output_aliases={i: n for n, i in enumerate(call.in_out)},
         )
-        if any(map(is_tracer, arrays)):  # costly, and only a trace can be mapped
-            run = mappable(self.name, run, call.in_out, self._vmap_method)
+        if any(map(is_tracer, arrays)):  # costly, and only traces are transformed
+            run = transformable(self.name, run, call.in_out, self._vmap_method)
         if call.checked:
             run = waiting(run)
         values = iter(vary_results(run(*arrays), arrays))

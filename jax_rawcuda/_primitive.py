@@ -14,7 +14,7 @@ from ._checked import image_of
 from ._checking import waiting
 from ._compat import make_primitive, result_aval, vary_alike
 from ._encoding import encode
-from ._errors import UnsupportedError
+from ._errors import no_derivative
 from ._guards import guarded
 from ._module import Target
 from ._plan import Plan
@@ -88,10 +88,7 @@ mlir.register_lowering(
 
 
 def _no_derivative(_primals: Any, _tangents: Any, *, plan: Plan) -> NoReturn:
-    raise UnsupportedError(
-        f"{plan.op_name} has no differentiation rule. Wrap it with jax.custom_vjp or "
-        "jax.custom_jvp."
-    )
+    raise no_derivative(plan.op_name)
 
 
 ad.primitive_jvps[session_p] = _no_derivative

@@ -22,7 +22,7 @@ LAYERS = [
     {"_commands", "_session", "_checked", "_guards"},
     {"_encoding", "_call_key", "_template"},
     {"_session_function", "_live_refs", "_live_device", "_live_program", "_retained"},
-    {"_resources", "_live_session", "_live_call", "_live_batching"},
+    {"_resources", "_live_session", "_live_call", "_live_transforms"},
     {"_primitive", "_op", "_live", "_kernel", "_capabilities"},
     {"_public"},
     {"__init__"},

@@ -185,6 +185,12 @@ def test_vmap(device):
         np.testing.assert_allclose(jax.vmap(op)(x), 3 * x)
 
 
+def test_derivatives_of_traced_calls_are_refused(x):
+    program = jax.jit(lambda x: shifted(x, by=2))
+    with pytest.raises(rc.UnsupportedError, match="^shifted has no differentiation"):
+        jax.jvp(program, [x], [x])
+
+
 def test_static_arguments_are_told_apart(device, x):
     seen = []
 

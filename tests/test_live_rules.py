@@ -232,8 +232,8 @@ CALLS = {
     ),
     "grad": (
         lambda: jax.grad(lambda x: live(out=OUT)(x).sum())(X),
-        ValueError,
-        "jax.custom_jvp",
+        rc.UnsupportedError,
+        "f has no differentiation rule. Wrap it with jax.custom_vjp or jax.custom_jvp.",
     ),
 }
 

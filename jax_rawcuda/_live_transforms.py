@@ -1,14 +1,14 @@
-"""vmap of a live op: who gets an axis, before JAX's own methods take over."""
+"""vmap and derivatives of a live op, whose callback JAX knows too little of."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import jax
 import jax.numpy as jnp
 
-from ._errors import UnsupportedError, ValidationError
+from ._errors import UnsupportedError, ValidationError, no_derivative
 
 METHODS = (
     "sequential",
@@ -28,13 +28,13 @@ def check_method(op_name: str, method: str | None) -> None:
         )
 
 
-def mappable(
+def transformable(
     op_name: str,
     run: Callable[..., Sequence[Any]],
     written: Sequence[int],
     method: str | None,
 ) -> Callable[..., Sequence[Any]]:
-    """Gives `run`, a callback of JAX's, a rule for vmap.
+    """Gives `run`, a callback of JAX's, a rule for vmap, and an error for derivatives.
 
     Args:
       op_name: For messages.
@@ -44,6 +44,21 @@ def mappable(
       method: How JAX calls `run` on more than one element; None is an error.
     """
 
+    def derivative(_primals: Any, _tangents: Any) -> NoReturn:
+        raise no_derivative(op_name)
+
+    mapped = _mappable(op_name, run, written, method)
+    rule: Any = jax.custom_jvp(lambda *arrays: mapped(*arrays))
+    rule.defjvp(derivative)
+    return rule  # type: ignore[no-any-return]
+
+
+def _mappable(
+    op_name: str,
+    run: Callable[..., Sequence[Any]],
+    written: Sequence[int],
+    method: str | None,
+) -> Callable[..., Sequence[Any]]:
     def over_axis(size: int, batched: Sequence[bool], *arrays: Any) -> tuple[Any, Any]:
         if method is None:
             raise UnsupportedError(
@@ -54,7 +69,7 @@ def mappable(
             for i, (x, b) in enumerate(zip(arrays, batched, strict=True))
         ]
         axes = [0 if b or i in written else None for i, b in enumerate(batched)]
-        again = mappable(op_name, jax.vmap(run, tuple(axes)), written, method)
+        again = _mappable(op_name, jax.vmap(run, tuple(axes)), written, method)
         results = again(*operands)
         return results, jax.tree.map(lambda _: True, results)
 
