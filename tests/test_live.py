@@ -187,7 +187,7 @@ def test_vmap(device):
 
 def test_derivatives_of_traced_calls_are_refused(x):
     program = jax.jit(lambda x: shifted(x, by=2))
-    with pytest.raises(rc.UnsupportedError, match="^shifted has no differentiation"):
+    with pytest.raises(rc.UnsupportedError, match="shifted has no differentiation"):
         jax.jvp(program, [x], [x])
 
 
