@@ -79,6 +79,18 @@ def test_asynchronous_stores_and_remote_arrivals(device, rng, size):
 
 
 @pytest.mark.parametrize("size", SIZES)
+def test_asynchronous_reductions(device, rng, size):
+    x = rng.integers(-1000, 1000, (16, 64)).astype(np.int32)
+    n = 16 // size
+    total, most = run(
+        device, "reduce_remotely", x, out=[(n, "i4")] * 2, grid=16, block=64,
+        cluster=size,
+    )  # fmt: skip
+    np.testing.assert_array_equal(total, x.reshape(n, -1).sum(1))
+    np.testing.assert_array_equal(most, x.reshape(n, -1).max(1))
+
+
+@pytest.mark.parametrize("size", SIZES)
 def test_multicast_copies(device, rng, size):
     x = rng.standard_normal((16 // size, 64)).astype(np.float32)
     got = run(

@@ -44,11 +44,10 @@ CASES = {
         "mma.sp::ordered_metadata", "give an mma.sync shape with full fragments",
         "sm_90",
     ),
-    "asynchronous reduction": (
-        "asm volatile(\"red.async.relaxed.cluster.shared::cluster"
-        ".mbarrier::complete_tx::bytes.add.u32 [%0], %1, [%2];\""
-        " :: \"r\"(0), \"r\"(i), \"r\"(8) : \"memory\");",
-        "red.async", "use atom or red on the mapped address", "sm_90",
+    "bulk reduction": (
+        "asm volatile(\"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 "
+        "[%0], [%1], 16;\" :: \"l\"(y), \"r\"(0) : \"memory\");",
+        "cp.reduce.async.bulk", "use atom or red, element by element", "sm_90",
     ),
     "video": (
         "unsigned r; asm volatile(\"vadd4.u32.u32.u32 %0, %1, %1, %1;\""

@@ -142,6 +142,53 @@ extern "C" __global__ void collect(const int* x, int* sum) {
   cluster.sync();
 }
 
+// All threads of a cluster add to one number in its first block, and raise another.
+extern "C" __global__ void reduce_remotely(const int* x, int* sum, int* most) {
+  __shared__ int totals[2];
+  __shared__ unsigned long long barrier;
+  auto cluster = cg::this_cluster();
+  unsigned bar = (unsigned)__cvta_generic_to_shared(&barrier), their_bar, there;
+  if (threadIdx.x == 0 && cluster.block_rank() == 0) {
+    totals[0] = 0;
+    totals[1] = -1000000;
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bar));
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar),
+                 "r"(8 * cluster.num_threads())
+                 : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  cluster.sync();
+  asm("mapa.shared::cluster.u32 %0, %1, 0;"
+      : "=r"(there)
+      : "r"((unsigned)__cvta_generic_to_shared(totals)));
+  asm("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(their_bar) : "r"(bar));
+  int value = x[blockIdx.x * blockDim.x + threadIdx.x];
+  asm volatile(
+      "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.s32 "
+      "[%0], %1, [%2];" ::"r"(there),
+      "r"(value), "r"(their_bar)
+      : "memory");
+  asm volatile(
+      "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.max.s32 "
+      "[%0 + 4], %1, [%2];" ::"r"(there),
+      "r"(value), "r"(their_bar)
+      : "memory");
+  if (cluster.block_rank() == 0) {
+    unsigned done = 0;
+    while (!done)
+      asm volatile(
+          "{\n\t.reg .pred p;\n\t"
+          "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], 0;\n\t"
+          "selp.u32 %0, 1, 0, p;\n\t}"
+          : "=r"(done)
+          : "r"(bar)
+          : "memory");
+    if (threadIdx.x == 0) sum[blockIdx.x / cluster.num_blocks()] = totals[0];
+    if (threadIdx.x == 0) most[blockIdx.x / cluster.num_blocks()] = totals[1];
+  }
+  cluster.sync();
+}
+
 // One copy from global memory reaches every block of the cluster.
 extern "C" __global__ void multicast(const float* x, float* y) {
   __shared__ alignas(128) float row[64];

@@ -21,7 +21,9 @@ def _cp(em: Emitter, inst: Instruction) -> None:
     words = inst.modifiers
     if inst.has("tensor"):
         raise em.unsupported(inst, _TENSOR_ADVICE)
-    if words[:1] != ("async",) or inst.has("reduce"):
+    if words[0] == "reduce":
+        raise em.unsupported(inst, "use atom or red, element by element")
+    if words[0] != "async":
         raise em.unsupported(inst)
     if inst.has(*_WAITS):
         require(em, inst, "async", "bulk", "read", *_WAITS)

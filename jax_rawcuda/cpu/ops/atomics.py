@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from .._types import LLVM_TYPES, is_signed
-from ..checks import UPDATE, ordering
+from ..checks import UPDATE, Action, ordering
 from ..emitter import Emitter, Pointer
 from ..operands import SIZES, Instruction, Memory, Operand, Sink, Vector
 from . import halves
 from ._common import Handler, require
-from .memory import SCOPES, SPACES, space_of
+from .memory import SCOPES, SPACES, complete_bytes, space_of
 
 _FLOATS = ("f32", "f64")
 # Operation -> LLVM's word for bits and unsigned, signed, and floating-point types.
@@ -42,12 +42,13 @@ def _atom(em: Emitter, inst: Instruction) -> None:
 
 
 def _red(em: Emitter, inst: Instruction) -> None:
-    if inst.has("async"):
-        raise em.unsupported(
-            inst, "use atom or red on the mapped address, then arrive at the mbarrier"
-        )
     address, *sources = inst.operands
-    _update(em, inst, Sink(), address, sources)
+    if not inst.has("async"):
+        _update(em, inst, Sink(), address, sources)
+        return
+    *sources, barrier = sources
+    _update(em, inst, Sink(), address, sources, "async", "mbarrier::complete_tx::bytes")
+    complete_bytes(em, inst, barrier, SIZES[inst.type])
 
 
 def _update(
@@ -56,10 +57,11 @@ def _update(
     destination: Operand,
     address: Operand,
     sources: list[Operand],
+    *words: str,
 ) -> None:
     require(
         em, inst, *_OPERATIONS, _CAS, *_ORDERINGS, *_VECTORS, *SPACES, *SCOPES,
-        "noftz", "L2::cache_hint",
+        "noftz", "L2::cache_hint", *words,
     )  # fmt: skip
     if inst.has(*_VECTORS):
         _vector(em, inst, destination, address, sources[0])
@@ -67,7 +69,8 @@ def _update(
     if not isinstance(address, Memory):
         raise em.unsupported(inst, "the address must be a memory operand")
     pointer = em.address(address, space_of(inst))
-    em.guard(inst, pointer, SIZES[inst.type], UPDATE | ordering(inst))
+    later = Action.ASYNC if inst.has("async") else Action(0)
+    em.guard(inst, pointer, SIZES[inst.type], UPDATE | ordering(inst) | later)
     value = _element(em, inst, pointer, sources)
     kind = f"i{8 * SIZES[inst.type]}"
     em.set(destination, kind, value, is_signed(inst.type))

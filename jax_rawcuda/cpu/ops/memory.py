@@ -157,9 +157,16 @@ def _store_async(em: Emitter, inst: Instruction) -> None:
     em.guard(inst, pointer, size * len(items), Action.WRITE | Action.ASYNC)
     for index, item in enumerate(items):
         em.store(kind, em.get(item, kind), em.offset(pointer, index * size), size)
-    counter = em.address(barrier, space)
+    complete_bytes(em, inst, barrier, size * len(items))
+
+
+def complete_bytes(
+    em: Emitter, inst: Instruction, barrier: Operand, nbytes: int
+) -> None:
+    """Tells an mbarrier of the cluster that bytes have arrived."""
+    counter = em.address(barrier, "shared::cluster")
     em.guard(inst, counter, 8, MBARRIER)
-    arguments = ("ptr", counter.value), ("i32", str(size * len(items)))
+    arguments = ("ptr", counter.value), ("i32", str(nbytes))
     em.intrinsic("jrc_mbar_complete_tx", "void", *arguments)
 
 
