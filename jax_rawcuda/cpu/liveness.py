@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .cfg import Branch, Graph, Suspend, Switch, point_registers, uses_and_definitions
+from .cfg import (
+    Branch,
+    Graph,
+    Suspend,
+    Switch,
+    Terminator,
+    point_registers,
+    uses_and_definitions,
+)
 from .operands import registers
 
 
@@ -26,15 +34,9 @@ def live_in(graph: Graph) -> dict[str, frozenset[str]]:
             reads, writes = uses_and_definitions(inst)
             use |= mask(reads) & ~kill
             kill |= mask(writes)
-        match block.terminator:
-            case Branch(predicate):
-                use |= mask([predicate]) & ~kill
-            case Switch(operand):
-                use |= mask(registers(operand)) & ~kill
-            case Suspend(point):
-                reads, writes = point_registers(point)
-                use |= mask(reads) & ~kill
-                kill |= mask(writes)
+        use |= mask(terminator_uses(block.terminator)) & ~kill
+        if isinstance(block.terminator, Suspend):
+            kill |= mask(point_registers(block.terminator.point)[1])
         used[label], killed[label] = use, kill
 
     live = dict(used)
@@ -54,3 +56,15 @@ def live_in(graph: Graph) -> dict[str, frozenset[str]]:
         label: frozenset(name for i, name in enumerate(names) if bits >> i & 1)
         for label, bits in live.items()
     }
+
+
+def terminator_uses(terminator: Terminator | None) -> list[str]:
+    """Returns the registers that the end of a block reads."""
+    match terminator:
+        case Branch(predicate):
+            return [predicate]
+        case Switch(operand):
+            return list(registers(operand))
+        case Suspend(point):
+            return point_registers(point)[0]
+    return []

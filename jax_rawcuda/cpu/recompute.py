@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from . import special
 from .cfg import Graph, Suspend, point_registers, uses_and_definitions
-from .liveness import live_in
+from .liveness import live_in, terminator_uses
 from .operands import Instruction, Memory, Register, Special, Symbol, leaves
 
 # Instructions: more than this per register, and memory is cheaper.
@@ -53,9 +53,20 @@ def recompute(graph: Graph, parameters: Collection[str]) -> None:
     }
     for label in resumed:
         fresh: dict[Instruction, None] = {}
-        for name in sorted(live[label] & recipes.keys()):
+        for name in sorted(live[label] & recipes.keys() & _read(graph, label)):
             fresh.update(dict.fromkeys(recipes[name]))
         graph.blocks[label].instructions[:0] = fresh
+
+
+def _read(graph: Graph, start: str) -> set[str]:
+    """Returns the registers that the region which starts at a block reads."""
+    names: set[str] = set()
+    for label in graph.reachable(start, across=False):
+        block = graph.blocks[label]
+        names.update(terminator_uses(block.terminator))
+        for inst in block.instructions:
+            names.update(uses_and_definitions(inst)[0])
+    return names
 
 
 def _recipes(graph: Graph, parameters: Collection[str]) -> _Recipes:

@@ -7,7 +7,7 @@ thread, so a suspended thread is only an index.
 
 from __future__ import annotations
 
-from . import checks
+from . import checks, thread_loops
 from ._abi import CONTEXT, EXITED
 from .cfg import Spend, Suspend, point_registers, uses_and_definitions
 from .device import end_block, stack_variable
@@ -27,7 +27,6 @@ class RegionEmitter(Emitter):
     """Writes one region function."""
 
     parallel = True
-    thread_index = ("%x", "%y", "%z")
 
     def __init__(self, state: ModuleState, layout: KernelLayout, index: int) -> None:
         super().__init__(state, layout.registers)
@@ -41,6 +40,13 @@ class RegionEmitter(Emitter):
         # With several regions, each thread must record that it has left.
         single = len(layout.regions) == 1
         self._row_exit = row_exit(layout.graph, self._region.start) if single else None
+        self._indexed = False
+
+    @property
+    def thread_index(self) -> tuple[str, str, str]:
+        """i32 values of `threadIdx`, which a loop over rows of threads has."""
+        self._indexed = True
+        return "%x", "%y", "%z"
 
     def _find_written(self) -> set[str]:
         written: set[str] = set()
@@ -224,51 +230,24 @@ class RegionEmitter(Emitter):
         ]
 
     def _thread_loop(self) -> list[str]:
-        """Wraps the body into loops over rows of threads and over `threadIdx.x`."""
-        loop = _FIRST_LOOP_METADATA + 2 * self._index
+        """Wraps the body into a loop over threads."""
+        number = _FIRST_LOOP_METADATA + 2 * self._index
         self.state.metadata += [
-            f"!{loop} = distinct !{{!{loop}, !{loop + 1}}}",
-            f'!{loop + 1} = !{{!"llvm.loop.parallel_accesses", !1}}',
+            f"!{number} = distinct !{{!{number}, !{number + 1}}}",
+            f'!{number + 1} = !{{!"llvm.loop.parallel_accesses", !1}}',
         ]
-        width, height = self.context("ntid", 0), self.context("ntid", 1)
-        poll = self._poll_per_thread()
+        body = [*self.lines, "latch:", *self._poll_per_thread(), "  br label %step"]
+        back = f"!llvm.loop !{number}"
+        if self._indexed or self._row_exit is not None:
+            width, height = self.context("ntid", 0), self.context("ntid", 1)
+            loop = thread_loops.over_rows(body, back, width, height)
+        else:
+            loop = thread_loops.over_threads(body, back)
         return [
             f"define void @{self.name}(ptr %ctx, i32 %t0, i32 %t1) #0 {{",
             "pre:",
             *self.register_slots(),
             *self.prologue,
-            "  %any = icmp slt i32 %t0, %t1",
-            "  br i1 %any, label %rows, label %done",
-            "rows:",
-            "  %t = phi i32 [ %t0, %pre ], [ %tn, %rowlatch ]",
-            f"  %row = udiv i32 %t, {width}",
-            f"  %x0 = urem i32 %t, {width}",
-            f"  %y = urem i32 %row, {height}",
-            f"  %z = udiv i32 %row, {height}",
-            "  %left = sub i32 %t1, %t",
-            "  %xe0 = add i32 %x0, %left",
-            f"  %xc = icmp ult i32 %xe0, {width}",
-            f"  %xe = select i1 %xc, i32 %xe0, i32 {width}",
-            "  %tb = sub i32 %t, %x0",
-            "  br label %cols",
-            "cols:",
-            "  %x = phi i32 [ %x0, %rows ], [ %xn, %step ]",
-            "  %lt = add nuw nsw i32 %tb, %x",
-            "  %lt64 = zext i32 %lt to i64",
-            *self.lines,
-            "latch:",
-            *poll,
-            "  br label %step",
-            "step:",
-            "  %xn = add nuw nsw i32 %x, 1",
-            "  %xd = icmp ult i32 %xn, %xe",
-            f"  br i1 %xd, label %cols, label %rowlatch, !llvm.loop !{loop}",
-            "rowlatch:",
-            "  %dx = sub i32 %xe, %x0",
-            "  %tn = add i32 %t, %dx",
-            "  %td = icmp slt i32 %tn, %t1",
-            "  br i1 %td, label %rows, label %done",
-            "done:",
-            "  ret void",
+            *loop,
             "}",
         ]

@@ -32,11 +32,14 @@ class ValueWriter(IrWriter):
     Attributes:
       registers: Register name -> PTX type.
       thread: i32 value: linear index of the thread in its block.
-      thread_index: i32 values of `threadIdx.x`, `.y`, `.z`.
     """
 
     thread = "%lt"
-    thread_index: tuple[str, str, str] = ("%tx", "%ty", "%tz")
+
+    @property
+    def thread_index(self) -> tuple[str, str, str]:
+        """i32 values of `threadIdx.x`, `.y`, `.z`."""
+        return "%tx", "%ty", "%tz"
 
     def __init__(self, state: ModuleState, registers: Mapping[str, str]) -> None:
         super().__init__(state)
