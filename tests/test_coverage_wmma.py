@@ -31,6 +31,10 @@ CASES = [
 SOURCE = """
 #include <mma.h>
 using namespace nvcuda::wmma;
+// Rows and columns in memory have at least 16 bytes.
+__device__ constexpr int apart(int n) {
+  return n < 16 / (int)sizeof(ELEMENT) ? 16 / (int)sizeof(ELEMENT) : n;
+}
 template <class Left, class Right>
 __device__ void product(const ELEMENT* a, const ELEMENT* b, SUM* c, int a_stride,
                         int b_stride) {
@@ -46,15 +50,22 @@ __device__ void product(const ELEMENT* a, const ELEMENT* b, SUM* c, int a_stride
   store_matrix_sync(c, sum, M, mem_col_major);
 }
 extern "C" __global__ void row_row(const ELEMENT* a, const ELEMENT* b, SUM* c) {
-  product<row_major, row_major>(a, b, c, K, N);
+  product<row_major, row_major>(a, b, c, apart(K), apart(N));
 }
 extern "C" __global__ void row_col(const ELEMENT* a, const ELEMENT* b, SUM* c) {
-  product<row_major, col_major>(a, b, c, K, K);
+  product<row_major, col_major>(a, b, c, apart(K), apart(K));
 }
 extern "C" __global__ void col_row(const ELEMENT* a, const ELEMENT* b, SUM* c) {
-  product<col_major, row_major>(a, b, c, M, N);
+  product<col_major, row_major>(a, b, c, apart(M), apart(N));
 }
 """
+
+
+def stored(matrix, layout, kind):
+    """A matrix as it lies in memory, rows of at least 16 bytes."""
+    rows = (matrix if layout == "row" else matrix.T).astype(TYPES[kind])
+    missing = 16 // rows.itemsize - rows.shape[1]
+    return np.pad(rows, ((0, 0), (0, max(missing, 0))))
 
 
 @pytest.mark.parametrize(
@@ -75,8 +86,8 @@ def test_product(device, rng, shape, kind, total, a_layout, b_layout):
         device,
         SOURCE,
         f"{a_layout}_{b_layout}",
-        np.ascontiguousarray(a if a_layout == "row" else a.T).astype(TYPES[kind]),
-        np.ascontiguousarray(b if b_layout == "row" else b.T).astype(TYPES[kind]),
+        stored(a, a_layout, kind),
+        stored(b, b_layout, kind),
         c.astype(TYPES[total]),
         in_out=("c",),
         options=rc.NvrtcOptions(defines=names),

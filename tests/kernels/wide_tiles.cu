@@ -9,7 +9,8 @@ namespace cg = cooperative_groups;
 // Where a tile stands, and what its threads exchange in memory. Every tile takes as
 // many turns as its rank says.
 template <int Size>
-__global__ void places(const int* x, int* place, int* mirrored) {
+__global__ void __launch_bounds__(1024)
+    places(const int* x, int* place, int* mirrored) {
   __shared__ cg::block_tile_memory<1024> memory;
   __shared__ int values[1024];
   auto block = cg::this_thread_block(memory);
@@ -28,8 +29,9 @@ __global__ void places(const int* x, int* place, int* mirrored) {
 }
 
 template <int Size>
-__global__ void collectives(const int* x, int* sum, int* least, int* inclusive,
-                            int* exclusive, int* from, int* votes) {
+__global__ void __launch_bounds__(1024)
+    collectives(const int* x, int* sum, int* least, int* inclusive, int* exclusive,
+                int* from, int* votes) {
   __shared__ cg::block_tile_memory<> memory;
   auto block = cg::this_thread_block(memory);
   auto tile = cg::tiled_partition<Size>(block);
