@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 import threading
 
 import jax
@@ -200,22 +203,73 @@ def test_an_exported_program_keeps_its_checks(x):
         jax.block_until_ready(again.call(x))
 
 
-def test_code_without_checks_is_as_it_was():
-    ptx = compile_ptx(
-        """(float* out, const float* x) {
-          __shared__ float a[32], b[32];
-          int local[4] = {};
-          local[threadIdx.x & 3] = 1;
-          a[threadIdx.x] = x[threadIdx.x];
-          b[threadIdx.x] = local[(int)x[0] & 3];
-          __syncthreads();
-          out[threadIdx.x] = a[31 - threadIdx.x] + b[threadIdx.x ^ 1];
-        }"""
-    )
+SPIN = """(float* out, const float* x, volatile int* flag) {
+  __shared__ float a[32], b[32];
+  int local[4] = {};
+  local[threadIdx.x & 3] = 1;
+  a[threadIdx.x] = x[threadIdx.x];
+  b[threadIdx.x] = local[(int)x[0] & 3];
+  while (flag[0] == 0) {
+    if (flag[1]) break;
+    while (flag[2] == flag[3]) continue;
+  }
+  __syncthreads();
+  if (threadIdx.x < 16) atomicAdd(&out[1], __shfl_xor_sync(0xffff, b[3], 1));
+  __threadfence_block();
+  out[threadIdx.x] = a[31 - threadIdx.x] + b[threadIdx.x ^ 1];
+}"""
+
+
+def test_code_without_checks_is_as_it_was(monkeypatch):
+    ptx = compile_ptx(SPIN)
     plain, checked = translate(ptx, "k"), translate(PRAGMA + ptx, "k")
     assert "jrc_check" not in plain.ir
     assert plain.checks is None
     assert plain.shared_bytes == 256
-    assert "llvm.access.group" in plain.ir
-    assert checked.ir.count("call i1 @jrc_check_access") == len(checked.sites) > 0
+    assert checked.ir.count("call i1 @jrc_check_access") > 0
     assert [v.name for v in checked.checks.shared] == ["a", "b"]
+
+    def never(*_):
+        raise AssertionError("unchecked code meets the checks")
+
+    for name in ("guard", "guard_matrix", "untagged", "Site"):
+        monkeypatch.setattr(f"jax_rawcuda.cpu.checks.{name}", never)
+    monkeypatch.setattr("jax_rawcuda.cpu.ops.memory.fence", never)
+    for name in ("origins", "check_table"):
+        monkeypatch.setattr(f"jax_rawcuda.cpu.translate.{name}", never)
+    assert translate(ptx, "k") == plain
+
+
+def test_code_is_the_same_in_every_process(tmp_path):
+    # The compiled code is cached on disk, by the text that it is compiled from.
+    (tmp_path / "k.ptx").write_text(compile_ptx(SPIN))
+    program = """if True:
+      import hashlib, pathlib, sys
+      from jax_rawcuda.cpu.translate import translate
+      text = pathlib.Path(sys.argv[1]).read_text()
+      print(hashlib.sha256(repr(translate(text, "k")).encode()).hexdigest())"""
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", program, str(tmp_path / "k.ptx")],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in "123"
+    }
+    assert len(found) == 1
+
+
+def test_accesses_are_checked_one_by_one():
+    ptx = compile_ptx(
+        """(float* out, const float* x) {
+          __shared__ float a[32];
+          a[threadIdx.x] = x[threadIdx.x];
+          __syncthreads();
+          out[threadIdx.x] = a[31 - threadIdx.x];
+        }"""
+    )
+    plain, checked = translate(ptx, "k"), translate(PRAGMA + ptx, "k")
+    assert "llvm.access.group" in plain.ir
+    assert checked.ir.count("call i1 @jrc_check_access") == len(checked.sites) == 4

@@ -8,7 +8,7 @@ import functools
 import jax
 import numpy as np
 import pytest
-from _planted import OUT, Bug, below, check, f32, flat, launch
+from _planted import OUT, Bug, below, check, f32, flat, i32, launch
 
 import jax_rawcuda as rc
 
@@ -16,6 +16,7 @@ barriers = functools.partial(Bug, "barriers.cu")
 atomics = functools.partial(Bug, "atomics.cu")
 places = functools.partial(Bug, "places.cu")
 ENDED = ("divergent __syncthreads", "has gone past it and ended")
+LANES = ("divergent warp operation", *ENDED[1:])
 BRANCH = ("divergent __syncthreads", "reached by another branch")
 RACE = ("data race", "not ordered")
 ONE_BLOCK = launch("64 -> 64", 1, 64)
@@ -35,6 +36,8 @@ BUGS = [
     barriers("called_twice", (f32(64), 64), BRANCH[:1], ONE_BLOCK),
     barriers("counted", (f32(64), 64), BRANCH[:1], ONE_BLOCK),
     barriers("grouped", (f32(64), 64), ENDED, ONE_BLOCK),
+    barriers("half_shuffle", (f32(64), 64), LANES, ONE_BLOCK),
+    barriers("half_tile", (f32(64), 64), LANES, ONE_BLOCK),
     atomics(
         "late_zero",
         (below(9, 64),),
@@ -114,6 +117,12 @@ BUGS = [
         ONE_WARP,
     ),
     places(
+        "weighted",
+        (i32(0, 3, 4, 2), rc.KernelArg.scalar(np.arange(4, dtype=np.float32))),
+        ("parameter 'weights' (16 bytes)", OUT, "element 4", "thread (2,0,0)"),
+        launch("4 -> 4", 1, 4),
+    ),
+    places(
         "null_function",
         (f32(32), 2),
         ("holds no function", "thread (16,0,0), block (0,0,0)"),
@@ -147,7 +156,9 @@ def test_a_function_of_other_parameters():
     check(bug)
 
 
-@pytest.mark.parametrize("name", ["return_early", "return_in_loop", "roles"])
+@pytest.mark.parametrize(
+    "name", ["return_early", "return_in_loop", "roles", "shuffle_of_the_rest"]
+)
 def test_threads_that_have_ended_need_not_come(name):
     right = barriers(name, (f32(64), 40), (), ONE_BLOCK)
     with jax.default_device(jax.devices("cpu")[0]), rc.checking():

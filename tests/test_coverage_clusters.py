@@ -141,7 +141,7 @@ def fault(body, **config):
 
 def test_blocks_that_a_cluster_does_not_have():
     text = fault("*out = *cluster.map_shared_rank(&own, 5);", grid=2, cluster=2)
-    assert "k: shared memory of block 5 of a cluster used in thread (0,0,0), " in text
+    assert "shared memory of block 5 of a cluster used in thread (0,0,0), " in text
     assert "; the cluster has 2 blocks." in text
 
 
@@ -149,4 +149,4 @@ def test_blocks_that_never_arrive():
     body = """if (blockIdx.x == 0) asm volatile("barrier.sync 1, 64;" ::: "memory");
       cluster.sync(); *out = own;"""
     text = fault(body, grid=2, cluster=2)
-    assert "k: deadlock in block (0,0,0): no thread can continue. 32 threads" in text
+    assert "deadlock in block (0,0,0): no thread can continue. 32 threads" in text

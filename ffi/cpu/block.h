@@ -113,6 +113,9 @@ class Block {
   // What checked launches say about barriers (check_barrier.cc).
   void CheckBarrier(uint32_t id, const LaneMasks& waiting);
   void CheckSkippers(uint32_t waiting);
+  void CheckWarp(uint32_t waiting, uint32_t group);
+  void CheckSkippers(const char* what, uint32_t waiting, uint32_t warp, uint32_t lanes,
+                     const char* advice);
   bool WaitsForBlock(uint32_t thread) const;
   void ReportDivergence(uint32_t first, uint32_t other);
 

@@ -1,8 +1,8 @@
 // check_barrier.cc: threads that meet at a barrier from different places, or miss it.
-#include <optional>
 #include <string>
 
 #include "ffi/cpu/block.h"
+#include "ffi/cpu/collectives.h"
 
 namespace jax_rawcuda {
 namespace {
@@ -64,18 +64,45 @@ void Block::ReportDivergence(uint32_t first, uint32_t other) {
                 kAdvice);
 }
 
-// Threads that have ended need not come to the barrier where `waiting` is, unless they
-// have gone past it.
+// Threads that have ended need not come to where `waiting` is, unless they have gone
+// past it.
 void Block::CheckSkippers(uint32_t waiting) {
   if (living_count_ == launch_->thread_count) return;
+  for (uint32_t warp = 0; warp < warp_count_; ++warp) {
+    CheckSkippers("__syncthreads", waiting, warp, ~0u, kAdvice);
+  }
+}
+
+// The living lanes that the member mask of `waiting` names are about to go on.
+void Block::CheckWarp(uint32_t waiting, uint32_t group) {
+  const SyncPoint& sync = SyncOf(waiting);
+  if (KindOf(sync) == SyncKind::kWarpSync) {
+    checks_->SyncWarp(waiting / kWarpSize, group);
+  }
+  if (living_count_ == launch_->thread_count) return;
+  const uint32_t mask = sync.full_mask ? ~0u : Input(0, waiting);
+  CheckSkippers("warp operation", waiting, waiting / kWarpSize, mask,
+                ". All lanes that a mask names must come to the same operation: move "
+                "it out of the branch or loop, or leave the lanes out of the mask.");
+}
+
+void Block::CheckSkippers(const char* what, uint32_t waiting, uint32_t warp,
+                          uint32_t lanes, const char* advice) {
+  const uint32_t left = launch_->thread_count - warp * kWarpSize;
+  if (left < kWarpSize) lanes &= (1u << left) - 1;
+  lanes &= ~living_[warp];
   const auto point = static_cast<size_t>(next_[waiting]);
-  const std::optional<uint32_t> skipper = checks_->FindSkipper(point, living_);
-  if (!skipper) return;
-  launch_->Fail("divergent __syncthreads: " + Describe(static_cast<int32_t>(waiting)) +
-                " waits at " + PlaceOf(launch_->kernel.sync_texts[point]) + " but " +
-                Describe(static_cast<int32_t>(*skipper)) +
-                " has gone past it and ended" +
-                launch_->checks->At(checks_->last_site(*skipper)) + kAdvice);
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const uint32_t thread = warp * kWarpSize + LowestBit(lanes);
+    if (!checks_->IsBeyond(point, thread)) continue;
+    launch_->Fail("divergent " + std::string(what) + ": " +
+                  Describe(static_cast<int32_t>(waiting)) + " waits at " +
+                  PlaceOf(launch_->kernel.sync_texts[point]) + " but " +
+                  Describe(static_cast<int32_t>(thread)) +
+                  " has gone past it and ended" +
+                  launch_->checks->At(checks_->last_site(thread)) + advice);
+    return;
+  }
 }
 
 }  // namespace jax_rawcuda

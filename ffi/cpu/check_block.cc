@@ -184,19 +184,12 @@ void BlockChecks::HandOn(const Access& access) {
   launch_.HandOn(address, block_, time, clock_.acquired(access.thread).anywhere);
 }
 
-std::optional<uint32_t> BlockChecks::FindSkipper(size_t point,
-                                                 const LaneMasks& living) const {
+bool BlockChecks::IsBeyond(size_t point, uint32_t thread) const {
   const auto& passed = state_.kernel.passed_sites;
-  if (point >= passed.size()) return std::nullopt;
-  const std::string& after = passed[point];
-  for (uint32_t thread = 0; thread < state_.thread_count; ++thread) {
-    if ((living[thread / kWarpSize] >> thread % kWarpSize & 1) != 0) continue;
-    const uint32_t site = last_sites_[thread];
-    if (site / 8 < after.size() && (after[site / 8] >> site % 8 & 1) != 0) {
-      return thread;
-    }
-  }
-  return std::nullopt;
+  if (point >= passed.size()) return false;
+  const uint32_t site = last_sites_[thread];
+  return site / 8 < passed[point].size() &&
+         (passed[point][site / 8] >> site % 8 & 1) != 0;
 }
 
 void BlockChecks::PushStack(uint64_t begin, uint64_t size) {

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "ffi/cpu/check_clock.h"
@@ -39,9 +38,9 @@ class BlockChecks {
     clock_.Fence({in_block ? 0 : time, time}, thread);
   }
 
-  // A thread that has ended, and whose last access to memory was beyond the barrier at
-  // `point`, which it never came to.
-  std::optional<uint32_t> FindSkipper(size_t point, const LaneMasks& living) const;
+  // Whether the last access of a thread is one that it comes to only after sync point
+  // `point`.
+  bool IsBeyond(size_t point, uint32_t thread) const;
   uint32_t last_site(uint32_t thread) const { return last_sites_[thread]; }
 
   // Variables of device functions, on the host's stack.

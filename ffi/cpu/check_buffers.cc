@@ -128,7 +128,19 @@ std::unique_ptr<LaunchChecks> CheckedBuffers::Launch(
     }
     globals_.push_back(std::move(span));
   }
-  return std::make_unique<LaunchChecks>(spans_, globals_, TheHeap(), now_);
+  std::vector<Span> parameters;
+  for (size_t k = 0; k < kernel.parameters.size(); ++k) {
+    const HostKernel::Parameter& parameter = kernel.parameters[k];
+    Span span;
+    span.what = "parameter '" + function.parameters[k].name + "' (" +
+                std::to_string(parameter.size) + " bytes)";
+    span.begin = parameter.offset;
+    span.size = parameter.size;
+    span.writable = false;
+    parameters.push_back(std::move(span));
+  }
+  return std::make_unique<LaunchChecks>(spans_, globals_, std::move(parameters),
+                                        TheHeap(), now_);
 }
 
 Status CheckedBuffers::MarkFilled(const BufferRef& ref, uint64_t bytes) {

@@ -83,8 +83,11 @@ Place BlockChecks::FromOrigin(const Access& access, uint32_t variable) const {
     base = reinterpret_cast<uint64_t>(context_.local) +
            uint64_t{access.thread} * static_cast<uint64_t>(state_.kernel.frame_bytes);
   } else {
+    variable -= static_cast<uint32_t>(local_.size());
+    const size_t globals = launch_.global_count();
     base = 0;
-    span = launch_.global(variable - static_cast<uint32_t>(local_.size()));
+    span = variable < globals ? launch_.global(variable)
+                              : launch_.parameter(variable - globals);
   }
   const uint64_t offset = access.address - base;
   // Negative offsets come as large 32-bit ones.

@@ -10,8 +10,13 @@
 namespace jax_rawcuda {
 
 LaunchChecks::LaunchChecks(const std::vector<Span>& buffers, std::vector<Span> globals,
-                           CheckedHeap& heap, uint32_t& now)
-    : buffers(buffers), heap(heap), order_(globals.size()), now_(now) {
+                           std::vector<Span> parameters, CheckedHeap& heap,
+                           uint32_t& now)
+    : buffers(buffers),
+      heap(heap),
+      order_(globals.size()),
+      now_(now),
+      parameters_(std::move(parameters)) {
   std::vector<size_t> sorted(globals.size());
   std::iota(sorted.begin(), sorted.end(), 0);
   std::sort(sorted.begin(), sorted.end(),
@@ -25,10 +30,11 @@ LaunchChecks::LaunchChecks(const std::vector<Span>& buffers, std::vector<Span> g
 void LaunchChecks::Begin(LaunchState& launch) {
   launch_ = &launch;
   began_ = Tick();
-  parameters_.what = "the kernel's parameters";
-  parameters_.begin = reinterpret_cast<uint64_t>(launch.params);
-  parameters_.size = launch.kernel.parameter_bytes;
-  parameters_.writable = false;
+  all_parameters_.what = "the kernel's parameters";
+  all_parameters_.begin = reinterpret_cast<uint64_t>(launch.params);
+  all_parameters_.size = launch.kernel.parameter_bytes;
+  all_parameters_.writable = false;
+  for (Span& parameter : parameters_) parameter.begin += all_parameters_.begin;
   workspace_.what = "the words where the blocks of a grid meet";
   workspace_.begin = reinterpret_cast<uint64_t>(launch.grid_workspace);
   workspace_.size = sizeof(launch.grid_workspace);
@@ -42,7 +48,7 @@ const Span* LaunchChecks::FindGlobal(uint64_t address) const {
 }
 
 Place LaunchChecks::FindOwn(uint64_t address) const {
-  for (const Span* span : {&parameters_, &workspace_}) {
+  for (const Span* span : {&all_parameters_, &workspace_}) {
     const uint64_t offset = address - span->begin;
     if (offset < span->size) return {span, static_cast<int64_t>(offset)};
   }

@@ -22,9 +22,9 @@ inline constexpr char kCheckFailed[] = "check failed: ";
 class LaunchChecks {
  public:
   // `buffers` has one span per buffer of the call, in the order of their tags; `now`
-  // goes on counting over the launches of a call.
+  // goes on counting over the launches of a call. Parameters begin at their offsets.
   LaunchChecks(const std::vector<Span>& buffers, std::vector<Span> globals,
-               CheckedHeap& heap, uint32_t& now);
+               std::vector<Span> parameters, CheckedHeap& heap, uint32_t& now);
 
   // Called when the launch begins.
   void Begin(LaunchState& launch);
@@ -39,10 +39,11 @@ class LaunchChecks {
 
   // A global variable, by its number in the kernel's list.
   const Span* global(size_t index) const { return &globals_[order_[index]]; }
+  size_t global_count() const { return globals_.size(); }
+  const Span* parameter(size_t index) const { return &parameters_[index]; }
   // The global variable that holds or precedes `address`; null for none.
   const Span* FindGlobal(uint64_t address) const;
-  // The kernel's parameters, and the words where blocks of a grid meet.
-  const Span parameters() const { return parameters_; }
+  // All of the kernel's parameters, and the words where blocks of a grid meet.
   Place FindOwn(uint64_t address) const;
 
   // What a thread of `block` learns from `address`, through an operation for the
@@ -89,7 +90,8 @@ class LaunchChecks {
   uint32_t& now_;
   uint32_t began_ = 0;
   LaunchState* launch_ = nullptr;
-  Span parameters_, workspace_;
+  std::vector<Span> parameters_;
+  Span all_parameters_, workspace_;
   std::unordered_map<uint64_t, uint32_t> handed_;  // by address, to all blocks
   std::unordered_map<uint64_t, std::unordered_map<uint64_t, Horizon>> in_blocks_;
   std::optional<Deferred> deferred_;

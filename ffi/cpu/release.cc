@@ -33,10 +33,8 @@ bool Block::ResolveWarp(uint32_t warp) {
                  Members(SyncOf(thread), thread) == group;
     }
     if (complete) {
+      if (checks_ != nullptr) CheckWarp(warp * kWarpSize + lane, group);
       Resolve(context_, sync, warp, group);
-      if (checks_ != nullptr && KindOf(sync) == SyncKind::kWarpSync) {
-        checks_->SyncWarp(warp, group);
-      }
       ready_[warp] |= group;
       waiting &= ~group;
       any = true;

@@ -145,11 +145,10 @@ bool Block::PassWarps(const SyncPoint& sync) {
   for (uint32_t warp = 0; warp < warp_count_; ++warp) {
     uint32_t waiting = living_[warp];
     while (waiting != 0) {
-      const uint32_t group = Members(sync, warp * kWarpSize + LowestBit(waiting));
+      const uint32_t first = warp * kWarpSize + LowestBit(waiting);
+      const uint32_t group = Members(sync, first);
+      if (checks_ != nullptr) CheckWarp(first, group);
       Resolve(context_, sync, warp, group);
-      if (checks_ != nullptr && KindOf(sync) == SyncKind::kWarpSync) {
-        checks_->SyncWarp(warp, group);
-      }
       waiting &= ~group;
     }
   }

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from .._demangle import demangle
 from .._errors import ValidationError
-from .cfg import Graph, Suspend
+from .beyond import sites_beyond
 from .checks import Site
 from .ir import ModuleState
 from .layout import KernelLayout
@@ -47,11 +47,10 @@ class CheckTable:
       local: Local variables and call parameters, in each thread's frame.
       globals: Global and constant variables, by symbol until they have a place.
       red_zone_bytes: What red zones add to static shared memory.
-      passed_sites: Per region, one bit per site, lowest first: whether threads come to
-        it only after the barrier that the region begins with. Empty if that is no
-        barrier of the whole block.
+      passed_sites: Per region, one bit per site, lowest first: whether it is beyond the
+        sync point that the region begins with. Empty if that is for some threads only.
       origins: Per site, the variable that the address was computed from, counted from 1
-        through the three lists; 0 if that is not known.
+        through the three lists and the parameters; 0 if that is not known.
     """
 
     shared: tuple[CheckedVariable, ...]
@@ -83,9 +82,14 @@ def check_table(module: Module, state: ModuleState, layout: KernelLayout) -> Che
         for v, place in placed
     )
     names = [*(v.name for v, _ in placed), *layout.frame, *variables.named]
+    names += layout.parameters
     number = {name: index for index, name in enumerate(names, 1)}
     unknown = Site("", "")
     sites = [state.accesses.get(i, unknown) for i in range(len(state.sites))]
+    points = [
+        point if point and syncs.is_collective(point.point) else None
+        for point in (region.after for region in layout.regions)
+    ]
     local = tuple(
         CheckedVariable(name, place, layout.variables[name].size)
         for name, place in layout.frame.items()
@@ -99,38 +103,9 @@ def check_table(module: Module, state: ModuleState, layout: KernelLayout) -> Che
             for v in global_
         ),
         red_zone_bytes=variables.red_zone_bytes,
-        passed_sites=tuple(
-            _passed(layout.graph, r.after, sites) for r in layout.regions
-        ),
+        passed_sites=sites_beyond(layout.graph, points, [site.block for site in sites]),
         origins=tuple(number.get(site.origin, 0) for site in sites),
     )
-
-
-def _passed(graph: Graph, after: Suspend | None, sites: Sequence[Site]) -> bytes:
-    """Returns the bits of the sites that lie beyond a barrier of the whole block."""
-    if after is None or not syncs.is_block_barrier(after.point):
-        return b""
-    beyond = set(graph.reachable(after.resume)).difference(_leading_to(graph, after))
-    bits = bytearray(-(-len(sites) // 8))
-    for index, site in enumerate(sites):
-        if site.block in beyond:
-            bits[index // 8] |= 1 << index % 8
-    return bytes(bits)
-
-
-def _leading_to(graph: Graph, after: Suspend) -> set[str]:
-    """Returns the blocks from which threads may come to a sync point."""
-    before: dict[str, list[str]] = {label: [] for label in graph.blocks}
-    for label, block in graph.blocks.items():
-        for target in block.successors():
-            before[target].append(label)
-    found = {label for label, b in graph.blocks.items() if b.terminator is after}
-    todo = list(found)
-    while todo:
-        new = set(before[todo.pop()]) - found
-        found |= new
-        todo += new
-    return found
 
 
 def _element(variable: Variable) -> int:

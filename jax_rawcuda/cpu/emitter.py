@@ -133,6 +133,11 @@ class Emitter(ValueWriter):
         # `inttoptr` would hide the address from LLVM's vectoriser.
         return self.op(f"getelementptr i8, ptr {self.context('zero')}, i64 {address}")
 
+    def is_kernel_parameter(self, pointer: Pointer) -> bool:
+        """Whether a pointer was computed from the address of a kernel's parameter."""
+        del pointer
+        return False
+
     def offset(self, pointer: Pointer, offset: int) -> Pointer:
         """Returns a pointer `offset` bytes further."""
         if not offset:

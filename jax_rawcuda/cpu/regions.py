@@ -11,7 +11,7 @@ from . import checks, thread_loops
 from ._abi import CONTEXT, EXITED
 from .cfg import Spend, Suspend, point_registers, uses_and_definitions
 from .device import end_block, stack_variable
-from .emitter import Emitter
+from .emitter import Emitter, Pointer
 from .ir import INVARIANT, PARALLEL, ModuleState
 from .layout import KernelLayout
 from .loops import cycles
@@ -176,6 +176,10 @@ class RegionEmitter(Emitter):
     def is_private(self, name: str) -> bool:
         """Whether a symbol is a parameter or local variable of the kernel."""
         return name in self._layout.parameters or name in self._layout.variables
+
+    def is_kernel_parameter(self, pointer: Pointer) -> bool:
+        """Whether a pointer was computed from the address of a kernel's parameter."""
+        return pointer.origin in self._layout.parameters
 
     def private_pointer(self, name: str) -> str:
         """Returns the pointer to a parameter or local variable of the kernel."""

@@ -189,3 +189,44 @@ extern "C" __global__ void roles(const float* x, float* y, int n) {
     y[t] = s[31 - t];
   }
 }
+
+// Only half of the lanes that the mask names come to the shuffle.
+extern "C" __global__ void half_shuffle(const float* x, float* y, int n) {
+  int t = threadIdx.x;
+  float value = x[t];
+  if (t % 32 < 16) {
+    value += __shfl_xor_sync(0xffffffff, value, 8);  // BUG half_shuffle
+  }
+  y[t] = value;  // BUG half_shuffle
+}
+extern "C" __global__ void half_shuffle_fixed(const float* x, float* y, int n) {
+  int t = threadIdx.x;
+  float value = x[t];
+  if (t % 32 < 16) {
+    value += __shfl_xor_sync(0x0000ffff, value, 8);
+  }
+  y[t] = value;
+}
+
+extern "C" __global__ void half_tile(const float* x, float* y, int n) {
+  auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+  float value = x[threadIdx.x];
+  if (tile.thread_rank() < 8) value = tile.shfl(value, 0);
+  y[threadIdx.x] = value;  // BUG half_tile
+}
+extern "C" __global__ void half_tile_fixed(const float* x, float* y, int n) {
+  auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+  float value = x[threadIdx.x];
+  float first = tile.shfl(value, 0);
+  y[threadIdx.x] = tile.thread_rank() < 8 ? first : value;
+}
+
+// Lanes that have returned need not come.
+extern "C" __global__ void shuffle_of_the_rest(const float* x, float* y, int n) {
+  int t = threadIdx.x;
+  if (t >= n) {
+    y[t] = x[t];
+    return;
+  }
+  y[t] = x[t] + __shfl_sync(0xffffffff, x[t], 0);
+}

@@ -146,3 +146,16 @@ extern "C" __global__ void wrong_prototype(const float* x, float* y, int which) 
   Wide f = (Wide)operations[which & 1];
   y[t] = f(x[t], 1.0f, 2.0f);  // BUG wrong_prototype
 }
+
+// An array among the parameters.
+struct Weights {
+  float w[4];
+};
+extern "C" __global__ void weighted(const int* x, Weights weights, float* y) {
+  int t = threadIdx.x;
+  y[t] = weights.w[x[t]];  // BUG weighted
+}
+extern "C" __global__ void weighted_fixed(const int* x, Weights weights, float* y) {
+  int t = threadIdx.x;
+  y[t] = weights.w[x[t] & 3];
+}

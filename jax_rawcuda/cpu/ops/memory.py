@@ -86,7 +86,7 @@ def _load(em: Emitter, inst: Instruction) -> None:
         return
     pointer = em.address(inst.operands[1], access.space)
     align = 1 if pointer.private else access.size
-    if access.space != "param":
+    if access.space != "param" or em.is_kernel_parameter(pointer):
         nbytes = access.size * len(destinations)
         em.guard(inst, pointer, nbytes, Action.READ | ordering(inst))
     values = []

@@ -10,6 +10,19 @@ from ..operands import Instruction, Integer, Operand, Pair, Sink
 from . import matrices
 
 FULL_MASK = 0xFFFFFFFF
+_OF_WARPS = {
+    SyncKind.WARP_SYNC,
+    SyncKind.SHUFFLE,
+    SyncKind.VOTE,
+    SyncKind.MATCH,
+    SyncKind.REDUX,
+    SyncKind.ELECT,
+    SyncKind.MMA,
+    SyncKind.LDMATRIX,
+    SyncKind.STMATRIX,
+    SyncKind.WMMA,
+    SyncKind.MOVMATRIX,
+}
 # Pseudo-instructions that the control-flow pass inserts.
 YIELD, LOOP_CUT = "yield", "loopcut"
 
@@ -31,10 +44,12 @@ def sync_point(inst: Instruction) -> SyncPoint:
     return _SYNCS[inst.opcode](inst)
 
 
-def is_block_barrier(point: SyncPoint) -> bool:
-    """Whether a point is `__syncthreads()`, or one of its reductions."""
-    whole = point.aux == 1 or point.inputs[:2] == _barrier_inputs((Integer(0),))
-    return point.kind is SyncKind.BARRIER and point.sub != _ARRIVE and whole
+def is_collective(point: SyncPoint) -> bool:
+    """Whether all threads of the block, or of a warp's mask, must come to a point."""
+    if point.kind is SyncKind.BARRIER:
+        whole = point.aux == 1 or point.inputs[:2] == _barrier_inputs((Integer(0),))
+        return point.sub != _ARRIVE and whole
+    return point.kind in _OF_WARPS
 
 
 def _require(inst: Instruction, *words: str) -> None:

@@ -1,0 +1,42 @@
+"""The coverage kernels and the examples again, in checked mode: no report is due."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+QUICK = ["atomics", "integers", "language", "warp"]
+OPTIONS = ["-q", "-m", "not gpu", "-p", "no:cacheprovider"]
+LONG = ["clusters", "cub", "groups", "mma", "pipelines", "std", "wmma"]
+
+
+def run_checked(*files):
+    """Runs tests in a process of their own, all of whose kernels are checked."""
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", *OPTIONS, *files],
+        cwd=TESTS,
+        env={**os.environ, "JAX_RAWCUDA_CHECK": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-1000:]
+    assert " passed" in result.stdout
+
+
+def test_quick_ones():
+    run_checked(*(f"test_coverage_{name}.py" for name in QUICK))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", [*(f"coverage_{name}" for name in LONG), "examples"])
+def test_the_others(name, request):
+    if "slow" not in request.config.option.markexpr:
+        pytest.skip("takes minutes: ask for it with -m slow")
+    run_checked(f"test_{name}.py")
