@@ -12,7 +12,12 @@ extern "C" __global__ void sums(const int* x, __half* h, __nv_bfloat16* b, __hal
   atomicAdd(b2, __floats2bfloat162_rn(v, -v));
   atomicAdd(f2, make_float2(v, 1));
   atomicAdd(f4, make_float4(v, 1, 2, -v));
-  atomicAdd_block(d, 0.5 * v);
+  __shared__ double of_block;
+  if (threadIdx.x == 0) of_block = 0;
+  __syncthreads();
+  atomicAdd_block(&of_block, 0.5 * v);
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(d, of_block);
 }
 
 // Vectors in PTX: each element is atomic.
