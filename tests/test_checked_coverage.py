@@ -12,7 +12,17 @@ import pytest
 TESTS = Path(__file__).parent
 QUICK = ["atomics", "integers", "language", "warp"]
 OPTIONS = ["-q", "-m", "not gpu", "-p", "no:cacheprovider"]
-LONG = ["clusters", "cub", "groups", "mma", "pipelines", "std", "wmma"]
+LONG = [
+    "clusters",
+    "cub",
+    "curand",
+    "groups",
+    "mma",
+    "pipelines",
+    "std",
+    "tiles",
+    "wmma",
+]
 
 
 def run_checked(*files):

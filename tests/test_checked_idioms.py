@@ -75,6 +75,12 @@ CASES = [
     idiom("continue_early", (10 * X, 3), ENDED, ONE_BLOCK),
     idiom("until_stable", (X,), ENDED, ONE_BLOCK),
     idiom("short_circuit", (X, 40), ENDED, ONE_BLOCK),
+    idiom(
+        "lone_cluster_sync",
+        (X,),
+        ("divergent cluster barrier", *ENDED[1:], "block (1,0,0)"),
+        CLUSTERS,
+    ),
     idiom("called_by_few", (X,), ENDED, ONE_BLOCK),
 ]
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,11 @@ class Block {
     if (checks_ != nullptr) checks_->SyncCluster();
   }
 
+  // A thread that waits for the cluster, and reports one of `other` that has gone past
+  // where that thread waits.
+  std::optional<uint32_t> FirstAtCluster() const;
+  bool CheckSkippers(uint32_t waiting, const Block& other);
+
   // Records a fault that lists where the threads wait.
   void ReportDeadlock();
 
@@ -118,6 +124,8 @@ class Block {
                      const char* advice);
   bool WaitsForBlock(uint32_t thread) const;
   void ReportDivergence(uint32_t first, uint32_t other);
+  void ReportSkipper(const char* what, uint32_t waiting, const Block& other,
+                     uint32_t skipper, const char* advice);
 
   uint32_t BarrierId(uint32_t thread, const SyncPoint& sync) const;
   uint32_t WaitingAt(uint32_t warp, SyncKind kind) const;

@@ -1,7 +1,9 @@
 // check_barrier.cc: threads that meet at a barrier from different places, or miss it.
+#include <optional>
 #include <string>
 
 #include "ffi/cpu/block.h"
+#include "ffi/cpu/cluster.h"
 #include "ffi/cpu/collectives.h"
 
 namespace jax_rawcuda {
@@ -95,12 +97,53 @@ void Block::CheckSkippers(const char* what, uint32_t waiting, uint32_t warp,
   for (; lanes != 0; lanes &= lanes - 1) {
     const uint32_t thread = warp * kWarpSize + LowestBit(lanes);
     if (!checks_->IsBeyond(point, thread)) continue;
-    launch_->Fail("divergent " + std::string(what) + ": " +
-                  Describe(static_cast<int32_t>(waiting)) + " waits at " +
-                  PlaceOf(launch_->kernel.sync_texts[point]) + " but " +
-                  Describe(static_cast<int32_t>(thread)) +
-                  " has gone past it and ended" +
-                  launch_->checks->At(checks_->last_site(thread)) + advice);
+    ReportSkipper(what, waiting, *this, thread, advice);
+    return;
+  }
+}
+
+void Block::ReportSkipper(const char* what, uint32_t waiting, const Block& other,
+                          uint32_t skipper, const char* advice) {
+  const auto point = static_cast<size_t>(next_[waiting]);
+  launch_->Fail("divergent " + std::string(what) + ": " +
+                Describe(static_cast<int32_t>(waiting)) + " waits at " +
+                PlaceOf(launch_->kernel.sync_texts[point]) + " but " +
+                other.Describe(static_cast<int32_t>(skipper)) +
+                " has gone past it and ended" +
+                launch_->checks->At(other.checks_->last_site(skipper)) + advice);
+}
+
+std::optional<uint32_t> Block::FirstAtCluster() const {
+  for (uint32_t warp = 0; warp < warp_count_; ++warp) {
+    if (const uint32_t lanes = WaitingAt(warp, SyncKind::kCluster); lanes != 0) {
+      return warp * kWarpSize + LowestBit(lanes);
+    }
+  }
+  return std::nullopt;
+}
+
+bool Block::CheckSkippers(uint32_t waiting, const Block& other) {
+  const auto point = static_cast<size_t>(next_[waiting]);
+  for (uint32_t thread = 0; thread < launch_->thread_count; ++thread) {
+    if (other.next_[thread] != kExited) continue;
+    if (!other.checks_->IsBeyond(point, thread)) continue;
+    ReportSkipper("cluster barrier", waiting, other, thread,
+                  ". All threads of a cluster must come to the same barrier: move it "
+                  "out of the branch or loop.");
+    return true;
+  }
+  return false;
+}
+
+// The barrier of a cluster is about to let its threads go.
+void Cluster::CheckSkippers() {
+  for (uint32_t rank = 0; rank < size(); ++rank) {
+    if (done_[rank]) continue;
+    const std::optional<uint32_t> waiting = blocks_[rank]->FirstAtCluster();
+    if (!waiting) continue;
+    for (const std::unique_ptr<Block>& other : blocks_) {
+      if (blocks_[rank]->CheckSkippers(*waiting, *other)) return;
+    }
     return;
   }
 }

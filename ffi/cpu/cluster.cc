@@ -84,6 +84,7 @@ bool Cluster::CompleteBarrier() {
     any |= blocks_[rank]->AnyAtCluster();
   }
   if (!any) return false;
+  if (launch_->checks != nullptr) CheckSkippers();
   for (const std::unique_ptr<Block>& block : blocks_) block->LeaveCluster();
   progressed_ = true;
   return true;

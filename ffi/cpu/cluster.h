@@ -52,6 +52,9 @@ class Cluster {
   uint32_t size() const { return static_cast<uint32_t>(blocks_.size()); }
 
  private:
+  // Reports a thread of any block that has gone past the barrier (check_barrier.cc).
+  void CheckSkippers();
+
   LaunchState* launch_ = nullptr;
   std::vector<std::unique_ptr<Block>> blocks_;  // by rank
   std::vector<bool> done_;                      // blocks whose threads have exited

@@ -236,6 +236,13 @@ extern "C" __global__ void short_circuit(const float* x, float* y, int n) {
   y[t] = any;                                                 // BUG short_circuit
 }
 
+extern "C" __global__ void lone_cluster_sync(const float* x, float* y) {
+  auto cluster = cg::this_cluster();
+  int i = blockIdx.x * 32 + threadIdx.x;
+  if (RIGHT || cluster.block_rank() == 0) cluster.sync();
+  y[i] = x[i];  // BUG lone_cluster_sync
+}
+
 __device__ __attribute__((noinline)) void meet(float* s, int t) {
   s[t] += 1.0f;
   __syncthreads();  // BUG called_by_few

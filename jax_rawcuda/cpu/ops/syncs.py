@@ -45,10 +45,12 @@ def sync_point(inst: Instruction) -> SyncPoint:
 
 
 def is_collective(point: SyncPoint) -> bool:
-    """Whether all threads of the block, or of a warp's mask, must come to a point."""
+    """Whether all threads of a cluster, block, or mask must come and wait here."""
     if point.kind is SyncKind.BARRIER:
         whole = point.aux == 1 or point.inputs[:2] == _barrier_inputs((Integer(0),))
         return point.sub != _ARRIVE and whole
+    if point.kind is SyncKind.CLUSTER:
+        return bool(point.sub)
     return point.kind in _OF_WARPS
 
 
