@@ -48,6 +48,18 @@ def test_places_of_blocks_in_clusters(device):
         np.testing.assert_array_equal(got[..., index], values + 0 * x, err_msg=index)
 
 
+def test_indices_in_grids_of_clusters(device):
+    got = run(
+        device, "indices", out=[((4, 6, 10), "i4")], grid=(6, 4), block=32,
+        cluster=(3, 2),
+    )  # fmt: skip
+    y, x = np.mgrid[:4, :6]
+    want = [y // 2 * 2 + x // 3, 4, y // 2, 2, 32 * x + 5, 32 * (x % 3) + 5, y % 2]
+    want += [96, 2, 41]
+    for index, values in enumerate(want):
+        np.testing.assert_array_equal(got[..., index], values + 0 * x, err_msg=index)
+
+
 @pytest.mark.parametrize("rounds", [1, 7])
 def test_cluster_size_of_the_kernel_and_split_barriers(device, rng, rounds):
     x = rng.standard_normal((6, 32)).astype(np.float32)

@@ -110,6 +110,28 @@ def test_scans_of_a_tile(device, x):
     np.testing.assert_array_equal(most, np.maximum.accumulate(warps, 1).ravel())
 
 
+def test_results_that_groups_hand_on(device, x):
+    total, most, ranks, claimed, inclusive, exclusive = run(
+        device, "handed_on", x, np.zeros(3, np.int32), np.zeros(1 + N // 32, np.int32),
+        np.zeros(N, np.int32), np.zeros(1, np.int32), out=[(N, "i4")] * 2,
+        in_out=("total", "most", "ranks", "claimed"),
+    )  # fmt: skip
+    warps = x.reshape(-1, 32)
+    np.testing.assert_array_equal(total, [x.sum()] * 3)
+    np.testing.assert_array_equal(most, [x.max(), *warps.max(1)])
+    assert claimed[0] == len(warps)
+    ranks = ranks.reshape(-1, 32)
+    np.testing.assert_array_equal(ranks, np.repeat(ranks[:, :1], 32, 1))
+    np.testing.assert_array_equal(np.sort(ranks[:, 0]), np.arange(len(warps)))
+    for found, own in ((inclusive, 0), (exclusive, warps)):
+        before = found.reshape(-1, 32) - np.cumsum(warps, 1) + own
+        np.testing.assert_array_equal(before, np.repeat(before[:, :1], 32, 1))
+        # One after the other, in some order.
+        order = np.argsort(before[:, 0] + warps.sum(1), kind="stable")
+        sums = np.cumsum(warps.sum(1)[order])
+        np.testing.assert_array_equal(before[order, 0], np.append(0, sums[:-1]))
+
+
 @pytest.mark.parametrize("n", [1, 33, 100])
 def test_memcpy_async_of_a_block(device, rng, n):
     x = rng.standard_normal((BLOCKS, n, 4)).astype(np.float32)

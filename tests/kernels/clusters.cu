@@ -54,6 +54,28 @@ extern "C" __global__ void places(int* place) {
   mine[9] = cluster.num_threads();
 }
 
+// The same of the grid, and of threads; and whose shared memory a pointer leads to.
+extern "C" __global__ void indices(int* place) {
+  __shared__ int own;
+  auto cluster = cg::this_cluster();
+  auto grid = cg::this_grid();
+  int* mine = place + 10 * (blockIdx.y * gridDim.x + blockIdx.x);
+  if (threadIdx.x == 5) {
+    mine[0] = grid.cluster_rank();
+    mine[1] = grid.num_clusters();
+    mine[2] = grid.cluster_index().y;
+    mine[3] = grid.dim_clusters().x;
+    mine[4] = grid.thread_index().x;
+    mine[5] = cluster.thread_index().x;
+    mine[6] = cluster.thread_index().y;
+    mine[7] = cluster.dim_threads().x;
+    mine[8] = cluster.dim_threads().y;
+    mine[9] = cluster.query_shared_rank(cluster.map_shared_rank(&own, 4)) * 10 +
+              (cluster.query_shared_rank(&own) == cluster.block_rank());
+  }
+  cluster.sync();
+}
+
 // The size of the cluster is the kernel's own. Arrival and wait are apart, and in
 // loops.
 extern "C" __global__ void __cluster_dims__(2, 1, 1)

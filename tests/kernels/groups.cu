@@ -5,6 +5,7 @@
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
 
+#include <cuda/atomic>
 #include <cuda/std/utility>
 
 namespace cg = cooperative_groups;
@@ -85,6 +86,23 @@ extern "C" __global__ void scans(const int* x, int* inclusive, int* exclusive,
   running_most[i] = cg::inclusive_scan(tile, x[i], cg::greater<int>());
 }
 
+// A warp at a time hands its total to an atomic number that all warps share, and takes
+// its place in the order in which they came.
+extern "C" __global__ void handed_on(const int* x, int* total, int* most, int* ranks,
+                                     int* claimed, int* inclusive, int* exclusive) {
+  auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  using Shared = cuda::atomic_ref<int, cuda::thread_scope_device>;
+  Shared sum(total[0]), place(total[1]), end(total[2]), one(most[0]);
+  Shared last(most[1 + i / 32]);
+  cg::reduce_update_async(warp, sum, x[i], cg::plus<int>());
+  cg::reduce_update_async(warp, one, x[i], cg::greater<int>());
+  cg::reduce_store_async(warp, last, x[i], cg::greater<int>());
+  inclusive[i] = cg::inclusive_scan_update(warp, place, x[i], cg::plus<int>());
+  exclusive[i] = cg::exclusive_scan_update(warp, end, x[i]);
+  ranks[i] = cg::invoke_one_broadcast(warp, [&] { return atomicAdd(claimed, 1); });
+}
+
 // The block copies a row into shared memory, with and without an element layout.
 extern "C" __global__ void copied_rows(const float4* x, float4* reversed, int n) {
   extern __shared__ float4 row[];
@@ -149,7 +167,8 @@ extern "C" __global__ void grid_normalise(const float* x, float* partial, float*
   grid.sync();
   float total = 0;
   for (int i = 0; i < grid.num_blocks(); ++i) total += partial[i];
-  grid.sync();
+  auto token = grid.barrier_arrive();
+  grid.barrier_wait(cuda::std::move(token));
   if (block.thread_rank() == 0) partial[grid.block_rank()] = total;
   y[grid.thread_rank()] = value / total;
 }

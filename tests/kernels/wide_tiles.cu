@@ -75,7 +75,7 @@ extern "C" __global__ void copied_rows(const int* x, int* reversed, int* first) 
   auto tile = cg::tiled_partition<128>(cg::this_thread_block());
   int* row = rows[tile.meta_group_rank()];
   size_t base = (blockIdx.x * tile.meta_group_size() + tile.meta_group_rank()) * 128;
-  cg::memcpy_async(tile, row, x + base, sizeof(int) * 128);
+  cg::memcpy_async(tile, row, 128, x + base, 128);
   cg::wait(tile);
   reversed[base + tile.thread_rank()] = row[127 - tile.thread_rank()];
   if (tile.thread_rank() == 0) first[base / 128] = row[0];

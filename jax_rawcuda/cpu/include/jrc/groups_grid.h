@@ -5,7 +5,14 @@
 
 namespace cooperative_groups {
 
+#define __JRC_CLUSTER_REGISTER(NAME, REGISTER)             \
+  __JRC_FN static unsigned int NAME() {                    \
+    unsigned int r;                                        \
+    asm volatile("mov.u32 %0, %%" REGISTER ";" : "=r"(r)); \
+    return r;                                              \
+  }
 struct grid_group {
+  struct arrival_token {};
   // A cooperative launch hands out zeroed memory for one counter.
   __JRC_FN static unsigned int* __jrc_counter() {
     unsigned int high, low;
@@ -30,6 +37,8 @@ struct grid_group {
     }
     __syncthreads();
   }
+  __JRC_FN static arrival_token barrier_arrive() { return {}; }
+  static __device__ inline void barrier_wait(arrival_token) { sync(); }
   __JRC_FN static unsigned long long thread_rank() {
     return block_rank() * __jrc_block_size() + __jrc_block_rank();
   }
@@ -47,15 +56,34 @@ struct grid_group {
   __JRC_FN static dim3 group_dim() { return gridDim; }
   __JRC_FN static dim3 dim_blocks() { return gridDim; }
   __JRC_FN static dim3 block_index() { return blockIdx; }
+  __JRC_FN static dim3 thread_index() {
+    return dim3(blockIdx.x * blockDim.x + threadIdx.x,
+                blockIdx.y * blockDim.y + threadIdx.y,
+                blockIdx.z * blockDim.z + threadIdx.z);
+  }
+  __JRC_CLUSTER_REGISTER(__jrc_cluster_x, "clusterid.x")
+  __JRC_CLUSTER_REGISTER(__jrc_cluster_y, "clusterid.y")
+  __JRC_CLUSTER_REGISTER(__jrc_cluster_z, "clusterid.z")
+  __JRC_CLUSTER_REGISTER(__jrc_clusters_x, "nclusterid.x")
+  __JRC_CLUSTER_REGISTER(__jrc_clusters_y, "nclusterid.y")
+  __JRC_CLUSTER_REGISTER(__jrc_clusters_z, "nclusterid.z")
+  __JRC_FN static dim3 cluster_index() {
+    return dim3(__jrc_cluster_x(), __jrc_cluster_y(), __jrc_cluster_z());
+  }
+  __JRC_FN static dim3 dim_clusters() {
+    return dim3(__jrc_clusters_x(), __jrc_clusters_y(), __jrc_clusters_z());
+  }
+  __JRC_FN static unsigned long long cluster_rank() {
+    dim3 at = cluster_index(), n = dim_clusters();
+    return ((unsigned long long)at.z * n.y + at.y) * n.x + at.x;
+  }
+  __JRC_FN static unsigned long long num_clusters() {
+    dim3 n = dim_clusters();
+    return (unsigned long long)n.x * n.y * n.z;
+  }
 };
 __JRC_FN grid_group this_grid() { return {}; }
 
-#define __JRC_CLUSTER_REGISTER(NAME, REGISTER)             \
-  __JRC_FN static unsigned int NAME() {                    \
-    unsigned int r;                                        \
-    asm volatile("mov.u32 %0, %%" REGISTER ";" : "=r"(r)); \
-    return r;                                              \
-  }
 struct cluster_group {
   struct arrival_token {};
   __JRC_FN static void sync() {
@@ -84,6 +112,15 @@ struct cluster_group {
   __JRC_FN static dim3 dim_blocks() {
     return dim3(__jrc_dim_x(), __jrc_dim_y(), __jrc_dim_z());
   }
+  __JRC_FN static dim3 thread_index() {
+    dim3 at = block_index();
+    return dim3(at.x * blockDim.x + threadIdx.x, at.y * blockDim.y + threadIdx.y,
+                at.z * blockDim.z + threadIdx.z);
+  }
+  __JRC_FN static dim3 dim_threads() {
+    dim3 n = dim_blocks();
+    return dim3(n.x * blockDim.x, n.y * blockDim.y, n.z * blockDim.z);
+  }
   __JRC_FN static unsigned int num_threads() {
     return num_blocks() * __jrc_block_size();
   }
@@ -96,6 +133,11 @@ struct cluster_group {
     unsigned long long r;
     asm volatile("mapa.u64 %0, %1, %2;" : "=l"(r) : "l"(pointer), "r"(rank));
     return (_T*)r;
+  }
+  __JRC_FN static unsigned int query_shared_rank(const void* pointer) {
+    unsigned int r;
+    asm("getctarank.u64 %0, %1;" : "=r"(r) : "l"(pointer));
+    return r;
   }
 };
 #undef __JRC_CLUSTER_REGISTER

@@ -107,6 +107,14 @@ __JRC_FN thread_block this_thread_block(block_tile_memory<MaxBlockSize>&) {
   return {};
 }
 
+template <class Group, class Function>
+__JRC_FN auto invoke_one_broadcast(const Group& group, Function function)
+    -> decltype(function()) {
+  decltype(function()) r{};
+  if (group.thread_rank() == 0) r = function();
+  return group.shfl(r, 0);
+}
+
 // Reductions and scans go over the lanes first: of the group, or of its warps.
 template <class Group>
 __JRC_FN const Group& __jrc_lanes(const Group& group, const void*) {
