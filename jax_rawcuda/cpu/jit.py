@@ -152,7 +152,8 @@ class _Toolchain:
         self._jit = llvm.create_lljit_compiler(self._machine)
         self._symbols = _host_symbols()
         version = f"llvmlite {llvmlite.__version__}, ABI {ABI_VERSION}"
-        self.identity = f"{version}, O{_OPTIMIZATION}, {cpu}, {features}"
+        passes = f"O{_OPTIMIZATION} without unrolling"
+        self.identity = f"{version}, {passes}, {cpu}, {features}"
 
     def missing(self, ir: str) -> set[str]:
         """Returns the functions that IR text calls and nobody provides."""
@@ -171,6 +172,7 @@ class _Toolchain:
         options.loop_vectorization = True
         options.slp_vectorization = True
         options.loop_interleaving = True
+        options.loop_unrolling = False  # clang and NVRTC have done it
         builder = llvm.create_pass_builder(machine, options)
         builder.getModulePassManager().run(module, builder)
         image: bytes = machine.emit_object(module)
