@@ -156,9 +156,13 @@ def test_a_function_of_other_parameters():
     check(bug)
 
 
-@pytest.mark.parametrize(
-    "name", ["return_early", "return_in_loop", "roles", "shuffle_of_the_rest"]
+RIGHT = (
+    "return_early return_in_loop return_from_lambda return_in_macro roles "
+    "shuffle_of_the_rest"
 )
+
+
+@pytest.mark.parametrize("name", RIGHT.split())
 def test_threads_that_have_ended_need_not_come(name):
     right = barriers(name, (f32(64), 40), (), ONE_BLOCK)
     with jax.default_device(jax.devices("cpu")[0]), rc.checking():

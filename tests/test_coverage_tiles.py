@@ -101,7 +101,7 @@ def test_sizes_at_run_time_that_no_warp_has():
       y[0] = tile.size();
     }"""
     for size in (0, 3, 64):
-        with pytest.raises(jax.errors.JaxRuntimeError, match="k: .*trap in thread"):
+        with pytest.raises(jax.errors.JaxRuntimeError, match=r"k: .*trap in thread"):
             launch(
                 jax.devices("cpu")[0], source, "k", np.int32([size]),
                 out=[(1, np.int32)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 import pytest
-from _cpu_runner import PREAMBLE, compile_ptx
+from _cpu_runner import PREAMBLE, compile_ptx, run
 
 import jax_rawcuda as rc
 from jax_rawcuda.cpu.translate import translate
@@ -92,3 +92,20 @@ def test_only_safe_guards_end_the_row(body, expected):
     # Besides the end of the loop over threadIdx.x.
     exits = [line for line in lines if line.startswith("  br") and "%rowlatch" in line]
     assert (len(exits) > 1) == expected
+
+
+@pytest.mark.parametrize("word", ["", "volatile"])
+def test_stores_of_some_threads_only(word):
+    # LLVM vectorises what some lanes store; what is volatile it must leave alone.
+    source = f"""(float* y) {{
+      __shared__ {word} float s[64];
+      int t = threadIdx.x;
+      s[t] = y[t];
+      __syncthreads();
+      if (t < 16) s[t] += s[t + 16];
+      __syncthreads();
+      y[t] = s[t];
+    }}"""
+    x = np.arange(64, dtype=np.float32)
+    want = np.concatenate([x[:16] + x[16:32], x[16:]])
+    np.testing.assert_array_equal(run(source, x, block=64)[0], want)

@@ -5,20 +5,23 @@ A thread whose last access does has gone past the point, and will not come to it
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from .cfg import Graph, Suspend
+from .checks import Site
+from .operands import Location
 
 
 def sites_beyond(
-    graph: Graph, points: Sequence[Suspend | None], blocks: Sequence[str]
+    graph: Graph, points: Sequence[Suspend | None], sites: Sequence[Site]
 ) -> tuple[bytes, ...]:
     """Returns one bit per site, lowest first, for each of the points.
 
     Args:
       graph: The kernel's blocks.
       points: Sync points of it; for None no site is beyond.
-      blocks: The block of each site; "" if that is not known.
+      sites: The kernel's accesses.
     """
     following = {label: block.successors() for label, block in graph.blocks.items()}
     preceding: dict[str, list[str]] = {label: [] for label in graph.blocks}
@@ -26,11 +29,12 @@ def sites_beyond(
         for target in targets:
             preceding[target].append(label)
     after, before = _closure(following), _closure(preceding)
-    sites = dict.fromkeys(graph.blocks, 0)
-    for site, label in enumerate(blocks):
-        if label:
-            sites[label] |= 1 << site
-
+    in_blocks: defaultdict[str, int] = defaultdict(int)
+    in_places: defaultdict[Location | None, int] = defaultdict(int)
+    for number, site in enumerate(sites):
+        if site.block:
+            in_blocks[site.block] |= 1 << number
+            in_places[site.location] |= 1 << number
     ends = {
         block.terminator: label
         for label, block in graph.blocks.items()
@@ -44,8 +48,11 @@ def sites_beyond(
         bits = 0
         for number, label in enumerate(graph.blocks):
             if reached >> number & 1:
-                bits |= sites[label]
-        return bits.to_bytes(-(-len(blocks) // 8), "little")
+                bits |= in_blocks[label]
+        # In a macro all have one place, also what was merged from several branches.
+        if (place := point.instruction.location) is not None:
+            bits &= ~in_places[place]
+        return bits.to_bytes(-(-len(sites) // 8), "little")
 
     return tuple(map(beyond, points))
 

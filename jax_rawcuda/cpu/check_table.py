@@ -84,8 +84,7 @@ def check_table(module: Module, state: ModuleState, layout: KernelLayout) -> Che
     names = [*(v.name for v, _ in placed), *layout.frame, *variables.named]
     names += layout.parameters
     number = {name: index for index, name in enumerate(names, 1)}
-    unknown = Site("", "")
-    sites = [state.accesses.get(i, unknown) for i in range(len(state.sites))]
+    sites = [state.accesses.get(i, Site()) for i in range(len(state.sites))]
     points = [
         point if point and syncs.is_collective(point.point) else None
         for point in (region.after for region in layout.regions)
@@ -103,7 +102,7 @@ def check_table(module: Module, state: ModuleState, layout: KernelLayout) -> Che
             for v in global_
         ),
         red_zone_bytes=variables.red_zone_bytes,
-        passed_sites=sites_beyond(layout.graph, points, [site.block for site in sites]),
+        passed_sites=sites_beyond(layout.graph, points, sites),
         origins=tuple(number.get(site.origin, 0) for site in sites),
     )
 

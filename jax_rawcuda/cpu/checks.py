@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ._abi import SyncKind, SyncPoint
-from .operands import Instruction, Memory
+from .operands import Instruction, Location, Memory
 
 if TYPE_CHECKING:
     from .device import FunctionEmitter
@@ -38,10 +38,12 @@ class Site:
     Attributes:
       block: Label of the kernel's basic block; "" if a thread may be elsewhere.
       origin: The variable that the address is computed from, or "".
+      location: In the source.
     """
 
-    block: str
-    origin: str
+    block: str = ""
+    origin: str = ""
+    location: Location | None = None
 
 
 class Action(enum.IntFlag):
@@ -127,9 +129,17 @@ def guard(
 def _site(em: Emitter, inst: Instruction, origin: str) -> int:
     site = em.site(inst)
     # What was merged from several branches does not tell which one its thread took.
-    exact = inst.location is None or inst.location.exact
-    em.state.accesses[site] = Site(em.block if exact else "", origin)
+    block = em.block if _is_exact(inst.location) else ""
+    em.state.accesses[site] = Site(block, origin, inst.location)
     return site
+
+
+def _is_exact(location: Location | None) -> bool:
+    while location is not None:
+        if not location.exact or location.line == 0:
+            return False
+        location = location.inlined_at
+    return True
 
 
 def guard_matrix(em: Emitter, inst: Instruction, point: SyncPoint) -> None:

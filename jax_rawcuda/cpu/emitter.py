@@ -165,7 +165,7 @@ class Emitter(ValueWriter):
         """Loads a value that does not synchronise."""
         word = "load volatile" if volatile else "load"
         text = f"{word} {llvm_type}, ptr {pointer.value}, align {align}"
-        return self.op(text + self.access(pointer))
+        return self.op(text + ("" if volatile else self.access(pointer)))
 
     def store(
         self,
@@ -178,7 +178,8 @@ class Emitter(ValueWriter):
         """Stores a value without synchronising."""
         word = "store volatile" if volatile else "store"
         text = f"{word} {llvm_type} {value}, ptr {pointer.value}, align {align}"
-        self.line(text + self.access(pointer))
+        # LLVM would vectorise a loop of independent volatile stores, and fails.
+        self.line(text + ("" if volatile else self.access(pointer)))
 
     def access(self, pointer: Pointer) -> str:
         """Returns the metadata suffix for a plain access through a pointer."""

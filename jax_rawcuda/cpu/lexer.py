@@ -29,11 +29,12 @@ _INTEGER = re.compile(r"(-?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)U?
 _OFFSET = re.compile(r"(.*?)\s*\+\s*(-?\w+)$")
 _FILE = re.compile(r'\.file\s+(\d+)\s+"(.*?)"')
 _INLINED = re.compile(r"@\[ (\S+?):(\d+):(\d+)")
+_MERGED = re.compile(r"@\[ \S+:0 ")  # of calls at several places
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _DROPPED = (".version", ".target", ".address_size")
 # Stands for a `.loc` line in cleaned text, followed by an index into the line table.
 LOC = ".loc#"
-_NEAR = "near"  # ends a place that is only the one before
+_NEAR = "near"  # ends a place that may be another one
 
 
 def clean(text: str) -> tuple[str, tuple[Location, ...]]:
@@ -76,6 +77,8 @@ def _place_words(directive: str) -> list[str]:
     outer = _INLINED.findall(comment)
     if outer and "inlined_at" not in words:
         words += ["inlined_at", *outer[-1]]
+    if _MERGED.search(comment):
+        words.append(_NEAR)
     return words
 
 

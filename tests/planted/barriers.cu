@@ -230,3 +230,29 @@ extern "C" __global__ void shuffle_of_the_rest(const float* x, float* y, int n) 
   }
   y[t] = x[t] + __shfl_sync(0xffffffff, x[t], 0);
 }
+// The same with one place in the source for both stores.
+extern "C" __global__ void return_from_lambda(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  auto finish = [&](float value) { y[t] = value; };
+  if (t >= n) {
+    finish(0.0f);
+    return;
+  }
+  s[t] = x[t];
+  __syncthreads();
+  finish(s[n - 1 - t]);
+}
+#define REVERSE(x, y, n)  \
+  __shared__ float s[64]; \
+  int t = threadIdx.x;    \
+  if (t >= n) {           \
+    y[t] = 0.0f;          \
+    return;               \
+  }                       \
+  s[t] = x[t];            \
+  __syncthreads();        \
+  y[t] = s[n - 1 - t];
+extern "C" __global__ void return_in_macro(const float* x, float* y, int n) {
+  REVERSE(x, y, n)
+}
