@@ -163,7 +163,8 @@ def _compile(request: _Request, clang: Clang) -> ClangResult:
         flags = _flags(request, folder)
         run = functools.partial(_run, clang, empty, text=_with_probes(request))
         code, ptx, log = run((*flags, *_prelude(clang, request)))
-        if code and "PCH file" in log:  # say, one written by another build of clang
+        # One of another build of clang, or of headers that have changed since.
+        if code and ("PCH file" in log or "precompiled header" in log):
             code, ptx, log = run((*flags, "-include", "jrc_prelude.h"))
         log = log.replace(folder + "/", "").strip()
         # clang makes file names absolute; a program name is relative to nothing.
