@@ -20,7 +20,8 @@ class Function:
     """A function of one or two arguments.
 
     Attributes:
-      bound: The greatest error that the CUDA programming guide states, in ulp.
+      bound: The greatest error that the CUDA programming guide states: in ulp, and from
+        the correctly rounded result.
       low, high: The range of the arguments.
       reference: The same function with more digits.
     """
@@ -139,8 +140,8 @@ def evaluate(functions: list[Function], dtype: np.dtype) -> list[np.ndarray]:
     return [np.asarray(result) for result in results]
 
 
-def measure() -> dict[str, float]:
-    """Returns the greatest error found of each function, in ulp of the exact result."""
+def measure() -> dict[str, int]:
+    """Returns how far each function went from the correctly rounded result, in ulp."""
     errors = {}
     for functions, dtype, wide in (
         (SINGLE, np.dtype(np.float32), np.float64),
@@ -148,9 +149,14 @@ def measure() -> dict[str, float]:
     ):
         for function, got in zip(functions, evaluate(functions, dtype), strict=True):
             inputs = [a.astype(wide) for a in arguments(function, dtype)]
-            want = function.reference(*inputs)
+            want = function.reference(*inputs).astype(dtype)
             finite = np.isfinite(want)
-            ulp = np.spacing(np.abs(want[finite]).astype(dtype)).astype(wide)
-            difference = np.abs(got[finite].astype(wide) - want[finite]) / ulp
-            errors[function.name] = round(float(difference.max()), 3)
+            steps = _places(got[finite]) - _places(want[finite])
+            errors[function.name] = int(np.abs(steps).max())
     return errors
+
+
+def _places(x: np.ndarray) -> np.ndarray:
+    """Returns where the values stand among all of their type; zeros stand at 0."""
+    bits = x.view(f"i{x.itemsize}").astype(np.int64)
+    return np.where(bits < 0, np.iinfo(f"i{x.itemsize}").min - bits, bits)

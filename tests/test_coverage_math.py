@@ -25,7 +25,7 @@ def errors(platform):
 def test_errors_stay_within_the_bounds(device, function):
     if function in math_errors.DOUBLE and np.finfo(np.longdouble).nmant <= 52:
         pytest.skip("long double has no more digits than double here")
-    assert errors(device.platform)[function.name] <= function.bound + 0.5
+    assert errors(device.platform)[function.name] <= function.bound
 
 
 FAST = r"""
