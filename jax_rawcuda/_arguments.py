@@ -124,37 +124,63 @@ def sort_arguments(
             named = {**dict(zip(names, args, strict=True)), **keywords}
             _check_scalars(roles, named)
             return named
-    optional = [name for name in every if name in roles.dimensions]
-    extra = f", optionally {', '.join(optional)}" if optional else ""
-    raise SignatureError(
-        f"{roles.kernel}: expected {len(needed)} operands "
-        f"({', '.join(needed)}{extra}), got {len(args)}. "
-        f"{_about_results(roles)}{_unnamed(roles)}"
-    )
+    raise SignatureError(_wrong_count(roles, needed, every, len(args)))
+
+
+def _wrong_count(
+    roles: Roles, needed: Sequence[str], every: Sequence[str], given: int
+) -> str:
+    """Says how many positional arguments a call takes, and why it may be wrong."""
+    optional = ", ".join(name for name in every if name in roles.dimensions)
+    text = f"{roles.kernel}: expected {_count(needed)}"
+    text += f" or {_count(every)}, got {given}." if optional else f", got {given}."
+    sizes = [p.name for p in roles.parameters if p.name in needed and _is_integer(p)]
+    if given > len(every):
+        text += f" {_about_results(roles)}"
+    elif given > len(needed):
+        text += f" Pass all of {optional} by position, or some of them by keyword."
+    elif sizes:
+        text += (
+            f" {', '.join(sizes)} must be passed: only dimensions that shapes= names "
+            "are filled in."
+        )
+    return text + _unnamed(roles)
+
+
+def _count(names: Sequence[str]) -> str:
+    listed = f" ({', '.join(names)})" if names else ""
+    return f"{len(names)} argument{'' if len(names) == 1 else 's'}{listed}"
 
 
 def _about_results(roles: Roles) -> str:
     if not roles.outputs:
         return "It has no results to allocate."
-    names = ", ".join(p.name for p in roles.parameters if p.name in roles.outputs)
     return (
-        f"Results ({names}) are allocated for you and are not passed: a pointer that "
-        "is passed needs `const`, or its name in in_out=."
+        f"Results ({_result_names(roles)}) are allocated for you and are not passed: a "
+        "pointer that is passed needs `const`, or its name in in_out=."
     )
+
+
+def _result_names(roles: Roles) -> str:
+    return ", ".join(p.name for p in roles.parameters if p.name in roles.outputs)
 
 
 def _check_scalars(roles: Roles, named: Mapping[str, Any]) -> None:
     """Finds an operand that took a scalar's place, as its own pointer is not const."""
     if not all(hasattr(named[p.name], "shape") for p in roles.operands):
         return  # the better error is about that operand
+    if not roles.outputs:
+        return  # the better error is about that scalar
     for parameter in roles.parameters:
         value: Any = named.get(parameter.name)
         if parameter.is_pointer or value_type(parameter.type) is None:  # or a struct
             continue
         if is_array(value) and value.shape:
             raise SignatureError(
-                f"{roles.kernel}: scalar '{parameter.name}' is an array "
-                f"({describe(value)}). {_about_results(roles)}"
+                f"{roles.kernel}: pointers without `const` ({_result_names(roles)}) are "
+                f"results, allocated for you and not passed; so {describe(value)} came "
+                f"to scalar '{parameter.name}', which needs a number. Write `const` at "
+                "a pointer that you pass, or name it in in_out=."
             )
 
 

@@ -13,7 +13,7 @@ from . import _nvrtc
 from ._device import FunctionAttributes
 from ._diagnostics import unknown_kernel, unreachable_variable
 from ._entries import Kernel, list_kernels, matching, spelled
-from ._errors import SignatureError, ValidationError
+from ._errors import CompileError, SignatureError, ValidationError
 from ._frontends import Names
 from ._globals import Values, VariableType, read_type, symbols_of
 from ._image import ptx_variables
@@ -195,11 +195,19 @@ class SourceCode:
         free = tuple(name for name, _ in values) if compiler == "host" else ()
         key = compiler, instances, free
         if key not in self._results:
-            if compiler == "host":
-                self._results[key] = self._program.compile_for_host(instances, free)
-            else:
-                self._results[key] = self._program.compile(compiler, instances)
+            try:
+                self._results[key] = self._compile(compiler, instances, free)
+            except CompileError as error:
+                # The way through cache and compiler tells the user nothing.
+                raise error.with_traceback(None) from None
         return self._results[key]
+
+    def _compile(
+        self, compiler: str, instances: tuple[str, ...], free: tuple[str, ...]
+    ) -> NvrtcResult:
+        if compiler == "host":
+            return self._program.compile_for_host(instances, free)
+        return self._program.compile(compiler, instances)
 
     def _list(self, compiler: str, instances: tuple[str, ...]) -> list[Kernel]:
         key = compiler, instances

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
+from ._callbacks import ask
 from ._dtypes import element_type
 from ._errors import SignatureError, ValidationError
-from ._launch import LaunchConfig, ceil_div_grid, dim3, launch_config
+from ._extents import Axes, parse_block, parse_shared, parse_threads
+from ._launch import LaunchConfig, ceil_div_grid, launch_config
 from ._shapes import (
     Expression,
     Shape,
@@ -19,15 +20,10 @@ from ._shapes import (
     evaluate,
     evaluate_shape,
     names_in,
-    parse_axes,
     parse_shapes,
     solve,
 )
 from ._signature import Parameter
-
-DEFAULT_BLOCK = 256  # threads
-
-Axes = int | str | Sequence[int | str]
 
 
 class Contract:
@@ -67,11 +63,14 @@ class Contract:
         if shapes is not None:
             self.spec = parse_shapes(shapes, owner=owner)
         self.out = out
-        self.threads = None if threads is None else _axes(owner, "threads", threads)
-        self.block = dim3(owner, "block", DEFAULT_BLOCK if block is None else block)
+        self.threads = None if threads is None else parse_threads(owner, threads)
+        self.block = parse_block(owner, block)
         self.launch = launch
-        self.shared = _bytes(owner, shared_mem_bytes)
+        self.shared = parse_shared(owner, shared_mem_bytes)
         self.fill = fill
+        self._check_names("threads", self.threads or ())
+        if isinstance(self.shared, Expression):
+            self._check_names("shared_mem_bytes", (self.shared,))
 
     @property
     def is_declarative(self) -> bool:
@@ -84,12 +83,21 @@ class Contract:
         return frozenset() if self.spec is None else self.spec.names
 
     def sizes(
-        self, operands: Sequence[tuple[str, tuple[int, ...]]], given: Mapping[str, int]
+        self,
+        operands: Sequence[tuple[str, tuple[int, ...]]],
+        given: Mapping[str, int],
+        scalars: Collection[str],
     ) -> dict[str, int]:
         """Solves the dimensions; a scalar decides only what no operand fixes.
 
+        Args:
+          operands: (name, shape) pairs.
+          given: Dimensions that the call passes as scalars.
+          scalars: Those that it may pass.
+
         Raises:
-          ValidationError: The operands disagree with each other or with a scalar.
+          ValidationError: The operands disagree with each other or with a scalar, or
+            neither tells a dimension of the results.
         """
         if self.spec is None:
             return dict(given)
@@ -99,8 +107,8 @@ class Contract:
                 f"{len(self.spec.inputs)} operands; the kernel has {len(operands)} "
                 f"({', '.join(name for name, _ in operands)})."
             )
-        axes = (axis for shape in self.spec.inputs for axis in shape)
-        fixed = frozenset().union(*map(names_in, axes))
+        inputs = (axis for shape in self.spec.inputs for axis in shape)
+        fixed = frozenset().union(*map(names_in, inputs))
         known = {name: size for name, size in given.items() if name not in fixed}
         sizes = solve(self.spec, operands, owner=self.owner, known=known)
         for name, size in given.items():
@@ -110,13 +118,42 @@ class Contract:
                     f'{name}={sizes[name]} (shapes="{self.spec.text}"). Leave it out, '
                     "or slice the operands."
                 )
+        for name in sorted(self.dimensions - sizes.keys()):
+            raise ValidationError(self._unknown(name, sizes, name in scalars))
         return sizes
+
+    def _unknown(self, name: str, sizes: Mapping[str, int], is_scalar: bool) -> str:
+        known = ", ".join(f"{n}={size}" for n, size in sorted(sizes.items()))
+        fault = f"{self.owner}: no operand has dimension '{name}' of the results"
+        advice = (
+            f"Pass it by keyword, such as {name}=16."
+            if is_scalar
+            else "The kernel has no integer parameter of that name to pass it by: "
+            "write the size out, or declare the results with out=."
+        )
+        return f"{fault} (known: {known or 'none'}). {advice}"
+
+    def _check_names(self, what: str, expressions: Shape) -> None:
+        """Refuses what reads a dimension that the shapes do not have."""
+        names = frozenset().union(*map(names_in, expressions)) - self.dimensions
+        for name in sorted(names):
+            fault = f"{self.owner}: {what} reads '{name}', "
+            if self.spec is None:
+                raise ValidationError(
+                    f"{fault}a dimension, which only shapes= can name. Say "
+                    f'shapes="... -> {name}", with out= or without, or replace '
+                    f"threads= by launch=lambda ...: rc.LaunchConfig.flat({name})."
+                )
+            raise ValidationError(
+                f'{fault}which shapes="{self.spec.text}" does not name. Name it there, '
+                "or compute it in launch=."
+            )
 
     def results(
         self,
         outputs: Sequence[Parameter],
         sizes: Mapping[str, int],
-        public: Sequence[Any],
+        public: Mapping[str, Any],
     ) -> list[jax.ShapeDtypeStruct]:
         """Types of the allocated results."""
         shapes = [
@@ -166,15 +203,11 @@ class Contract:
                 "of in_out= are operands, and stand left of -> only."
             )
 
-    def _ask(self, what: str, choice: Any, public: Sequence[Any]) -> Any:
+    def _ask(self, what: str, choice: Any, public: Mapping[str, Any]) -> Any:
         """Calls a function of the user's; anything else is the answer itself."""
         if not callable(choice):
             return choice
-        try:
-            return choice(*public)
-        except Exception as error:
-            error.add_note(f"{self.owner}: in {what}=, called with {list(public)}.")
-            raise
+        return ask(self.owner, what, choice, [*public], [*public.values()], {})
 
     def _element(self, parameter: Parameter) -> np.dtype:
         element = element_type(parameter.pointee or "")
@@ -185,7 +218,9 @@ class Contract:
             )
         return element.dtype
 
-    def config(self, sizes: Mapping[str, int], public: Sequence[Any]) -> LaunchConfig:
+    def config(
+        self, sizes: Mapping[str, int], public: Mapping[str, Any]
+    ) -> LaunchConfig:
         """The launch geometry of one call."""
         if self.launch is not None:
             config = self._ask("launch", self.launch, public)
@@ -204,39 +239,3 @@ class Contract:
             shared = evaluate(shared, sizes, owner=f"{self.owner}: shared_mem_bytes")
         grid = ceil_div_grid((threads[0], threads[1], threads[2]), self.block)
         return launch_config(self.owner, grid, self.block, shared)
-
-
-def _axes(owner: str, what: str, axes: Axes) -> Shape:
-    parts = [axes] if isinstance(axes, str) else _parts(axes)
-    texts = [p if isinstance(p, str) else _integer(owner, what, p) for p in parts]
-    text = texts[0] if isinstance(axes, str) else " ".join(f"({t})" for t in texts)
-    parsed = parse_axes(text, owner=owner, what=what) if parts else ()
-    if not 1 <= len(parsed) <= 3:
-        raise ValidationError(
-            f"{owner}: {what} has {len(parsed)} axes; it needs one to three."
-        )
-    return parsed
-
-
-def _parts(axes: Any) -> list[Any]:
-    return list(axes) if isinstance(axes, tuple | list) else [axes]
-
-
-def _integer(owner: str, what: str, value: Any) -> str:
-    number = operator.index(value) if hasattr(value, "__index__") else -1
-    if number < 0:
-        raise ValidationError(
-            f"{owner}: {what} has {value!r}; it needs ints that are not negative, or "
-            "text over dimensions."
-        )
-    return str(number)
-
-
-def _bytes(owner: str, given: Any) -> Expression | Callable[..., int]:
-    what = "shared_mem_bytes"
-    if callable(given):
-        function: Callable[..., int] = given
-        return function
-    if len(_parts(given)) != 1 or len(axes := _axes(owner, what, given)) != 1:
-        raise ValidationError(f"{owner}: {what}={given!r}; it needs one number.")
-    return axes[0]

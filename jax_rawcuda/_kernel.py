@@ -11,17 +11,20 @@ from typing import Any
 import jax
 
 from ._arguments import Roles, call_signature, roles_of, sort_arguments
+from ._binding import check_element
 from ._call_key import call_key
 from ._compat import is_tracer
-from ._contract import Axes, Contract
+from ._contract import Contract
 from ._dtypes import element_type
 from ._errors import SignatureError, ValidationError
+from ._extents import Axes
 from ._launch import LaunchConfig
 from ._module import Function, Module, compile_nvrtc
 from ._nvrtc import NvrtcOptions
 from ._op import record, run, trace
+from ._plan import ArrayType
 from ._recording import Recording
-from ._refs import DeviceBytes
+from ._refs import DeviceBytes, buffer_of
 from ._scalars import pack_scalar
 from ._session import Session
 from ._signature import Parameter
@@ -57,15 +60,16 @@ def kernel(
       shapes: Contract on shapes, `"operand, operand -> result"`: dimension names,
         integers and integer arithmetic. Operands and results stand in the order of
         the parameters. Equal names must match. Integer scalar parameters that are
-        named like a dimension are filled in and may be left out of a call.
-      out: Results instead of `shapes`, or to give them other dtypes: one or several
-        of anything with shape and dtype, or a callable of the call's arguments that
-        returns them.
+        named like a dimension are filled in and may be left out of a call, unless
+        only results have it: then the call gives it, by keyword.
+      out: Results instead of `shapes`, or beside it to give them other dtypes: one or
+        several of anything with shape and dtype, or a callable of the call's arguments
+        that returns them.
       threads: Threads of the whole launch, one to three extents, in elements; the
         grid is that many over `block`, rounded up. `"w h"` reads dimensions.
       block: Threads per block, one to three ints; 256 by default.
       launch: A LaunchConfig, or a callable of the call's arguments that returns one,
-        instead of `threads` and `block`.
+        instead of `threads`, `block` and `shared_mem_bytes`, which are refused beside.
       shared_mem_bytes: Dynamic shared memory per block, in bytes: an int, an
         expression over dimensions, or a callable of the call's arguments.
       template: Template arguments (dtypes, ints, bools, C++ text), or a callable of
@@ -75,8 +79,8 @@ def kernel(
         from results' names to numbers; undefined without it.
       options: Compiler options, when `source` is text.
 
-    Callables receive the call's arguments: arrays as `jax.ShapeDtypeStruct`, scalars
-    as they are.
+    Callables receive the call's arguments in the order of the parameters: arrays as
+    `jax.ShapeDtypeStruct`, scalars as they are, without those that are filled in.
 
     Raises:
       CompileError: The source does not compile.
@@ -206,13 +210,17 @@ class Kernel:
             for p in roles.parameters
             if p.name in roles.dimensions and p.name in named
         }
-        sizes = contract.sizes(operands, given)
-        public = [abstract(named[p.name]) for p in roles.parameters if p.name in named]
+        sizes = contract.sizes(operands, given, roles.dimensions)
+        public = {
+            p.name: abstract(named[p.name]) for p in roles.parameters if p.name in named
+        }
         outputs = [p for p in roles.parameters if p.name in roles.outputs]
         types = contract.results(outputs, sizes, public)
         fills = contract.fills(outputs)
         for parameter, type_, fill in zip(outputs, types, fills, strict=True):
-            named[parameter.name] = session.alloc_output(type_.shape, type_.dtype, fill)
+            named[parameter.name] = session.alloc_output(
+                type_.shape, type_.dtype, fill, name=parameter.name
+            )
         for name in roles.in_out:
             named[name] = session.tensor_mut(named[name])
         for name in roles.dimensions:
@@ -226,8 +234,13 @@ class Kernel:
 
 def _shape(owner: str, parameter: Parameter, ref: Any) -> tuple[int, ...]:
     """The shape for the contract; untyped bytes count in the kernel's elements."""
+    if not isinstance(ref, DeviceBytes):
+        # Now: a result whose dtype is turned off would be refused before the launch.
+        name = f"{owner}: operand '{buffer_of(ref).name}'"
+        check_element(name, parameter, ArrayType(ref.shape, ref.dtype))
+        return tuple(ref.shape)
     element = element_type(parameter.pointee or "")
-    if not isinstance(ref, DeviceBytes) or element is None:
+    if element is None:
         return tuple(ref.shape)
     count, rest = divmod(ref.byte_len, element.dtype.itemsize)
     if rest:

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ._callbacks import ask
 from ._checking import enabled, waiting
 from ._compat import buffer_callback, is_tracer, vary_results
 from ._errors import SessionError, SignatureError, ValidationError
@@ -123,8 +124,8 @@ class LiveOp(SessionFunction):
         leaves, tree, names = self._flatten(args, static)
         arrays = [self._operand(n, x) for n, x in zip(names, leaves, strict=True)]
         types = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays]
-        out = self._results(tree.unflatten(types), static)
         self._check_call(args, static)
+        out = self._results(tree.unflatten(types), static)
         shared = self._shared(tree, len(args))
         results, out_tree = jax.tree.flatten(out)
         call = LiveCall(
@@ -179,14 +180,17 @@ class LiveOp(SessionFunction):
         return array if isinstance(array, jax.Array) else jnp.asarray(array)
 
     def _results(self, args: Sequence[Any], static: Mapping[str, Any]) -> Any:
-        out = self._out(*args, **static) if callable(self._out) else self._out
+        out = self._out
+        if callable(out):
+            names = self._argument_names(len(args))[: len(args)]
+            out = ask(self.name, "out", out, names, args, static)
         for leaf in jax.tree.leaves(out):
             if not hasattr(leaf, "shape") or not hasattr(leaf, "dtype"):
                 raise SignatureError(
                     f"{self.name}: out has {type(leaf).__name__}, which has no shape "
                     "and dtype. Give jax.ShapeDtypeStruct(shape, dtype)."
                 )
-            check_dtype(f"{self.name}: a result", np.dtype(leaf.dtype))
+            check_dtype(f"{self.name}: a result", np.dtype(leaf.dtype), "Write that")
         return out
 
     def _check_call(self, args: Sequence[Any], static: Mapping[str, Any]) -> None:

@@ -94,13 +94,19 @@ def as_dtype(owner: str, dtype: Any) -> np.dtype:
         ) from None
 
 
-def check_dtype(owner: str, dtype: np.dtype) -> None:
-    """Refuses dtypes that JAX would change, or that no platform agrees on."""
+def check_dtype(owner: str, dtype: np.dtype, remedy: str = "Convert it") -> None:
+    """Refuses dtypes that JAX would change, or that no platform agrees on.
+
+    Args:
+      owner: Starts the message, such as `saxpy: operand 'x'`.
+      dtype: Of an operand or a result.
+      remedy: What to do where JAX's 64-bit types shall stay off.
+    """
     _check_bits(owner, dtype)
     if is_turned_off(dtype):
         raise SignatureError(
             f"{owner} is {dtype}, but JAX's 64-bit types are off and would make it "
-            f"{jax.dtypes.canonicalize_dtype(dtype)}. Convert it, or set "
+            f"{jax.dtypes.canonicalize_dtype(dtype)}. {remedy}, or set "
             'jax.config.update("jax_enable_x64", True).'
         )
 

@@ -106,7 +106,12 @@ class Session(Commands):
         return operand.in_place
 
     def alloc_output(
-        self, shape: int | Sequence[int], dtype: Any, fill: Any = None
+        self,
+        shape: int | Sequence[int],
+        dtype: Any,
+        fill: Any = None,
+        *,
+        name: str | None = None,
     ) -> Output:
         """Allocates a new array to write to and to return.
 
@@ -114,6 +119,7 @@ class Session(Commands):
           shape: Its shape.
           dtype: Its dtype.
           fill: A number that every element has at first; undefined without it.
+          name: For messages; that of the parameter that writes it first by default.
 
         Returns:
           A writable reference.
@@ -123,10 +129,10 @@ class Session(Commands):
           ValidationError: A negative extent, or `fill` is not exact in the dtype.
         """
         self._check_open()
-        name = f"output{len(self.buffers)}"
+        name = name or f"output{len(self.buffers)}"
         owner = f"{self.op_name}: result '{name}'"
         type_ = ArrayType(extents(owner, shape), as_dtype(owner, dtype))
-        check_dtype(owner, type_.dtype)
+        check_dtype(owner, type_.dtype, "Write that")
         buffer = self._allocate(BufferKind.RESULT, name, type_.shape, type_.dtype)
         ref = Output(buffer, type_.shape, type_.dtype)
         if fill is not None:

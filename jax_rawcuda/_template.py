@@ -8,8 +8,10 @@ from typing import Any
 import jax
 import numpy as np
 
+from ._callbacks import ask
 from ._dtypes import c_type_of
 from ._errors import ValidationError
+from ._operands import describe
 
 TemplateArgument = np.dtype | type | int | bool | str
 Template = Callable[..., Any] | Sequence[TemplateArgument] | TemplateArgument
@@ -37,15 +39,13 @@ def instance(
       scalars: Of the call, by name.
 
     Raises:
+      SignatureError: The function takes other arguments.
       ValidationError: An argument that C++ has no template argument for.
     """
     chosen: Any = template
     if is_function(chosen):
-        try:
-            chosen = chosen(*map(abstract, args), **scalars)
-        except Exception as error:
-            error.add_note(f"{owner}: in template=.")
-            raise
+        shown = [describe(value) for value in args]
+        chosen = ask(owner, "template", chosen, shown, [*map(abstract, args)], scalars)
     if isinstance(chosen, _ONE):
         chosen = (chosen,)
     if not isinstance(chosen, tuple | list):

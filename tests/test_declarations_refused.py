@@ -33,7 +33,18 @@ def declare(**contract):
             r"threads has 5\.5; it needs ints that are not negative,",
         ),
         ({"threads": -3}, r"threads has -3; it needs ints that are not negative"),
-        ({"threads": (4, len)}, r"threads has <built-in function len>; it needs ints"),
+        ({"threads": "m"}, r"threads reads 'm', which shapes=\"n -> n\" does not name"),
+        ({"shared_mem_bytes": "4*m"}, r"shared_mem_bytes reads 'm', which shapes="),
+        *(
+            (
+                {what: given},
+                rf"{what} has a function; it needs ints(, or text over dimensions)?\. "
+                r"Use launch=, a function that returns a LaunchConfig, instead of "
+                r"threads= and block=\.$",
+            )
+            for what in ("threads", "block")
+            for given in (len, (4, len))
+        ),
         ({"threads": ()}, r"threads has 0 axes; it needs one to three\."),
         ({"threads": "4 4 4 4"}, r"threads has 4 axes; it needs one to three\."),
         ({"shared_mem_bytes": 64.0}, r"shared_mem_bytes has 64\.0; it needs ints"),
@@ -85,24 +96,63 @@ def test_a_call_that_is_refused(contract, text):
         declare(**contract)(X)
 
 
-@pytest.mark.parametrize("what", ["out", "launch", "shared_mem_bytes"])
-def test_an_error_in_a_function_of_the_users_is_theirs_with_a_note(what):
-    def broken():
-        """Takes no argument, but is called with one."""
+def broken(*_):
+    raise TypeError("broken")
 
-    contract = {"threads": None} if what == "launch" else {}
-    with pytest.raises(TypeError, match=r"broken\(\) takes 0 pos") as error:
-        declare(**contract, **{what: broken})(X)
+
+def declare_with(what, function):
+    """A kernel with a function in its declaration, which gets an array and a number."""
+    if what == "template":
+        return rc.kernel(
+            "template <class T> __global__ void twice(const T* x, T* out, float a) {}",
+            shapes="n -> n",
+            threads="n",
+            template=function,
+        )
+    source = SOURCE.replace("int n", "float a, int n")
+    contract = {"launch" if what == "launch" else "threads": CONFIG.grid}
+    return rc.kernel(source, **{"shapes": "n -> n", **contract, what: function})
+
+
+@pytest.mark.parametrize("what", ["out", "launch", "shared_mem_bytes", "template"])
+def test_an_error_in_a_function_of_the_users_is_theirs_with_a_note(what):
+    with pytest.raises(TypeError, match=r"^broken\n") as error:
+        declare_with(what, broken)(X, 2.0)
     (note,) = error.value.__notes__
-    shown = "[ShapeDtypeStruct(shape=(37,), dtype=float32)]"
+    shown = "[ShapeDtypeStruct(shape=(37,), dtype=float32), 2.0]"
     assert note == f"twice: in {what}=, called with {shown}."
 
 
-def test_an_error_in_template_has_a_note():
-    kernel = rc.kernel(TEMPLATE, shapes="n -> n", threads="n", template=lambda: "int")
-    with pytest.raises(TypeError, match="takes 0 positional") as error:
-        kernel(X)
-    assert error.value.__notes__ == ["k: in template=."]
+@pytest.mark.parametrize(
+    ("what", "given"),
+    [
+        ("out", "x, a"),
+        ("launch", "x, a"),
+        ("shared_mem_bytes", "x, a"),
+        ("template", r"float32\[37\], a Python float"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("function", "taken"),
+    [(lambda x: x, r"\(x\)"), (lambda x, a, b: (x, a, b), r"\(x, a, b\)")],
+)
+def test_a_function_that_takes_other_arguments(what, given, function, taken):
+    text = (
+        f"^twice: {what}= takes {taken}, but it is called with the arguments of the "
+        rf"call, \({given}\)\. Let it take these\.$"
+    )
+    with pytest.raises(rc.SignatureError, match=text):
+        declare_with(what, function)(X, 2.0)
+
+
+def test_a_function_of_a_live_op_that_takes_other_arguments():
+    live = rc.live_op(lambda s, x, out: None, name="f", out=lambda: X)  # noqa: ARG005
+    with pytest.raises(
+        rc.SignatureError,
+        match=r"^f: out= takes \(\), but it is called with the arguments of the call, "
+        r"\(x\)\. Let it take these\.$",
+    ):
+        live(X)
 
 
 @pytest.mark.parametrize(

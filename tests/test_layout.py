@@ -15,7 +15,7 @@ NATIVE = ROOT / "ffi"
 # Each row may import from the rows above it, and from its own.
 LAYERS = [
     {"_errors"},
-    {"_dtypes", "_launch", "_compat", "_checking", "_ffi", "_extension"},
+    {"_dtypes", "_launch", "_callbacks", "_compat", "_checking", "_ffi", "_extension"},
     {"_source", "_includes", "_signature", "_nvrtc", "_cache", "cpu", "_registration"},
     {"_globals", "_function", "_module"},
     {"_scalars", "_shapes", "_plan"},
