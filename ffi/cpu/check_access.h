@@ -20,6 +20,7 @@ enum AccessFlags : uint32_t {
   kUnused = 128,      // what nobody has written may be read
   // Bits 8 to 15: log2 of the alignment.
   kBlockScope = 1 << 16,  // atomic for, and seen by, threads of the block only
+  kGuess = 1 << 17,       // an atomic operation verifies what is read
 };
 inline constexpr uint32_t kAlignmentShift = 8;
 inline constexpr uint32_t kAlignmentMask = 255;

@@ -68,7 +68,9 @@ bool BlockChecks::Allow(const Access& access) {
     }
     FindRaces(access, place);
   }
-  if (access.has(kAcquires | kReleases | kAtomic)) HandOn(access);
+  if (access.has(kAcquires | kReleases | kAtomic) && !access.has(kGuess)) {
+    HandOn(access);
+  }
   last_sites_[access.thread] = access.site;
   return !launch_.stopped();
 }

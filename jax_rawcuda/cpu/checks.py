@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ._abi import SyncKind, SyncPoint
-from .operands import Instruction, Location, Memory
+from .operands import Instruction, Location, Memory, registers
 
 if TYPE_CHECKING:
     from .device import FunctionEmitter
@@ -58,6 +58,7 @@ class Action(enum.IntFlag):
     ASYNC = 64  # its mbarrier orders it, not the thread
     UNUSED = 128  # what nobody has written may be read
     BLOCK_SCOPE = 1 << 16  # atomic for, and seen by, threads of the block only
+    GUESS = 1 << 17  # a compare-and-swap verifies what is read: it tells nothing itself
 
 
 # Volatile accesses are how older code hands values from thread to thread.
@@ -78,6 +79,14 @@ def ordering(inst: Instruction) -> Action:
     word = inst.pick(*ORDERINGS)
     scope = Action.BLOCK_SCOPE if inst.has("cta") else Action(0)
     return scope | (ORDERINGS[word] if word else Action(0))
+
+
+def reading(em: Emitter, inst: Instruction) -> Action:
+    """Returns what a load does."""
+    action = Action.READ | ordering(inst)
+    if em.state.guesses.isdisjoint(registers(inst.operands[0])):
+        return action
+    return action | Action.ATOMIC | Action.GUESS
 
 
 def untagged(em: Emitter, address: str) -> str:

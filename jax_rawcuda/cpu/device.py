@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from . import checks, polls
 from .cfg import CARRY, Block, Branch, Jump, Poll, Switch, build
 from .emitter import Emitter
+from .guesses import guesses
 from .ir import ModuleState
 from .operands import Operand, Register
 from .origins import origins
@@ -36,6 +37,8 @@ class FunctionEmitter(Emitter):
         if self.state.checked:
             self.state.origins = origins(body.statements)
         graph = build(body.statements, body.targets)
+        if self.state.checked:
+            self.state.guesses = guesses(graph)
         polls.add_polls(graph)
         labels = {label: f"L{index}" for index, label in enumerate(graph.blocks)}
         self.label("enter")

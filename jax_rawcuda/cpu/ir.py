@@ -28,6 +28,7 @@ class ModuleState:
       accesses: Of checked code, by site.
       origins: Of checked code: for the registers of the function that is being written,
         see `origins.py`.
+      guesses: Likewise; see `guesses.py`.
     """
 
     variables: Variables
@@ -43,6 +44,7 @@ class ModuleState:
     sites: list[str] = field(default_factory=list)
     accesses: dict[int, Site] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
+    guesses: frozenset[str] = frozenset()
 
 
 class IrWriter:

@@ -13,6 +13,7 @@ from .check_table import CheckTable, check_table
 from .device import FunctionEmitter
 from .fold import fold_sync_operands
 from .functions import parse_call
+from .guesses import guesses
 from .inline import callers, flatten, must_inline
 from .ir import ModuleState
 from .layout import KernelLayout
@@ -166,6 +167,8 @@ def _lay_out(
     if state.checked:
         state.origins = origins(flat.statements)
     graph = build(fold_sync_operands(flat.statements), flat.targets)
+    if state.checked:
+        state.guesses = guesses(graph)
     cuts.cut_spin_loops(graph)
     synchronises = any(
         isinstance(block.terminator, Suspend) for block in graph.blocks.values()

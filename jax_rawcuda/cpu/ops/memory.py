@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._types import LLVM_TYPES, WIDTHS, is_signed, memory_type
-from ..checks import MBARRIER, Action, fence, ordering
+from ..checks import MBARRIER, Action, fence, ordering, reading
 from ..emitter import Emitter
 from ..operands import SIZES, Instruction, Operand, Sink, Vector
 from ._common import Handler, require
@@ -88,7 +88,7 @@ def _load(em: Emitter, inst: Instruction) -> None:
     align = 1 if pointer.private else access.size
     if access.space != "param" or em.is_kernel_parameter(pointer):
         nbytes = access.size * len(destinations)
-        em.guard(inst, pointer, nbytes, Action.READ | ordering(inst))
+        em.guard(inst, pointer, nbytes, reading(em, inst))
     values = []
     for index in range(len(destinations)):
         place = em.offset(pointer, index * access.size)
