@@ -118,6 +118,15 @@ def test_what_the_messages_advise_works():
         np.testing.assert_array_equal(kernel(9), np.arange(9, dtype=np.float32))
 
 
+def test_jit_narrows_before_anyone_can_check():
+    kernel = rc.kernel(HIST, shapes="n -> bins", threads="n", fill=0)
+    wide = X.astype(np.int64)
+    with pytest.raises(rc.SignatureError, match="operand 'x' is int64, but parameter"):
+        kernel(wide, bins=4)
+    counts = jax.jit(lambda x: kernel(x, bins=4))(wide)
+    np.testing.assert_array_equal(counts, np.bincount(X % 4, minlength=4))
+
+
 def test_a_compile_error_comes_without_the_way_through_the_cache():
     with pytest.raises(rc.CompileError, match='identifier "missing"') as error:
         rc.kernel("__global__ void k() { missing(); }", shapes="->", threads=1)
