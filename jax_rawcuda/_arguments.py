@@ -177,10 +177,10 @@ def _check_scalars(roles: Roles, named: Mapping[str, Any]) -> None:
             continue
         if is_array(value) and value.shape:
             raise SignatureError(
-                f"{roles.kernel}: pointers without `const` ({_result_names(roles)}) are "
-                f"results, allocated for you and not passed; so {describe(value)} came "
-                f"to scalar '{parameter.name}', which needs a number. Write `const` at "
-                "a pointer that you pass, or name it in in_out=."
+                f"{roles.kernel}: pointers without `const` ({_result_names(roles)}) "
+                f"are results, allocated for you and not passed; so {describe(value)} "
+                f"came to scalar '{parameter.name}', which needs a number. Write "
+                "`const` at a pointer that you pass, or name it in in_out=."
             )
 
 

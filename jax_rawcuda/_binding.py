@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from ._device import FunctionAttributes, has_device
-from ._dtypes import accepts, element_types
+from ._dtypes import accepts, element_type, element_types
 from ._errors import RawCudaError, SignatureError, ValidationError
 from ._launch import MAX_SHARED_MEM_BYTES, LaunchConfig
 from ._module import Function
@@ -120,6 +120,32 @@ def check_element(name: str, parameter: Parameter, array: ArrayType) -> None:
 
 
 _ELEMENTARY = frozenset({"bool"})
+
+
+def operand_shape(kernel: str, parameter: Parameter, ref: Any) -> tuple[int, ...]:
+    """Returns the shape that a kernel's contract sees, of a checked dtype.
+
+    Untyped bytes count in the kernel's elements.
+
+    Raises:
+      SignatureError: The dtype is not the parameter's. This is told before results are
+        allocated, whose dtype JAX may have turned off for the same reason.
+      ValidationError: The bytes are no whole number of elements.
+    """
+    name = f"{kernel}: operand '{buffer_of(ref).name}'"
+    if not isinstance(ref, DeviceBytes):
+        check_element(name, parameter, ArrayType(ref.shape, ref.dtype))
+        return tuple(ref.shape)
+    element = element_type(parameter.pointee or "")
+    if element is None:
+        return tuple(ref.shape)
+    count, rest = divmod(ref.byte_len, element.dtype.itemsize)
+    if rest:
+        raise ValidationError(
+            f"{kernel}: operand '{parameter.name}' has {ref.byte_len} bytes, which is "
+            f"no whole number of {element.dtype.name}. Slice it."
+        )
+    return (count,)
 
 
 def _cast_advice(name: str, given: np.dtype, needed: str) -> str:

@@ -11,20 +11,17 @@ from typing import Any
 import jax
 
 from ._arguments import Roles, call_signature, roles_of, sort_arguments
-from ._binding import check_element
+from ._binding import operand_shape
 from ._call_key import call_key
 from ._compat import is_tracer
 from ._contract import Contract
-from ._dtypes import element_type
 from ._errors import SignatureError, ValidationError
 from ._extents import Axes
 from ._launch import LaunchConfig
 from ._module import Function, Module, compile_nvrtc
 from ._nvrtc import NvrtcOptions
 from ._op import record, run, trace
-from ._plan import ArrayType
 from ._recording import Recording
-from ._refs import DeviceBytes, buffer_of
 from ._scalars import pack_scalar
 from ._session import Session
 from ._signature import Parameter
@@ -203,7 +200,7 @@ class Kernel:
     ) -> Any:
         contract = self._contract
         operands = [
-            (p.name, _shape(self.name, p, named[p.name])) for p in roles.operands
+            (p.name, operand_shape(self.name, p, named[p.name])) for p in roles.operands
         ]
         given = {
             p.name: _static_size(self.name, p, named[p.name])
@@ -230,25 +227,6 @@ class Kernel:
         session.launch(function, config, *arguments)
         results = tuple(named[p.name] for p in roles.results)
         return results[0] if len(results) == 1 else results
-
-
-def _shape(owner: str, parameter: Parameter, ref: Any) -> tuple[int, ...]:
-    """The shape for the contract; untyped bytes count in the kernel's elements."""
-    if not isinstance(ref, DeviceBytes):
-        # Now: a result whose dtype is turned off would be refused before the launch.
-        name = f"{owner}: operand '{buffer_of(ref).name}'"
-        check_element(name, parameter, ArrayType(ref.shape, ref.dtype))
-        return tuple(ref.shape)
-    element = element_type(parameter.pointee or "")
-    if element is None:
-        return tuple(ref.shape)
-    count, rest = divmod(ref.byte_len, element.dtype.itemsize)
-    if rest:
-        raise ValidationError(
-            f"{owner}: operand '{parameter.name}' has {ref.byte_len} bytes, which is "
-            f"no whole number of {element.dtype.name}. Slice it."
-        )
-    return (count,)
 
 
 def _static_size(owner: str, parameter: Parameter, value: Any) -> int:

@@ -208,10 +208,10 @@ def test_a_masked_array():
 def test_a_result_of_no_dtype():
     @rc.op
     def broken(s, x):
-        return s.alloc_output(x.shape, "flat32", fill=0)
+        return s.alloc_output(x.shape, "flat32", fill=0, name="named")
 
     with pytest.raises(
-        rc.SignatureError, match=r"^broken: result 'output0' has dtype='flat32', which "
+        rc.SignatureError, match=r"^broken: result 'named' has dtype='flat32', which "
     ):
         broken(X)
 

@@ -128,8 +128,8 @@ def test_results_are_filled(device, rng):
             {"count": 0},
             "histogram: fill names 'count'; the allocated results",
         ),
-        ({"counts": 0.5}, r"result 'output0'=0\.5"),
-        (2**40, r"result 'output0'=1099511627776"),
+        ({"counts": 0.5}, r"result 'counts'=0\.5"),
+        (2**40, r"result 'counts'=1099511627776"),
     ],
 )
 def test_fills_that_do_not_fit(fill, message):
