@@ -74,8 +74,15 @@ BUGS = [
             "shared memory 'row' (128 bytes)",
             "byte offset 128 (element 32)",
             "thread (31,0,0)",
+            "or give the launch more shared_mem_bytes=.",
         ),
         launch("n -> n", 1, 32, config={"shared_mem_bytes": 128}),
+    ),
+    bounds(
+        "unsized_shared",
+        (f32(32),),
+        ("'row' (0 bytes)", OUT, ". Give the launch shared_mem_bytes=: it has none."),
+        launch("n -> n", 1, 32),
     ),
     bounds(
         "shared_neighbour",

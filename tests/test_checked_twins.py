@@ -19,6 +19,7 @@ ENDED = ("divergent __syncthreads", "has gone past it and ended")
 LANES = ("divergent warp operation", *ENDED[1:])
 BRANCH = ("divergent __syncthreads", "reached by another branch")
 RACE = ("data race", "not ordered")
+GONE_PAST = (*RACE, "waits at the __syncthreads() at", "has gone past", "of the branch")
 ONE_BLOCK = launch("64 -> 64", 1, 64)
 ONE_WARP = launch("32 -> 32", 1, 32)
 
@@ -36,6 +37,8 @@ BUGS = [
     barriers("called_twice", (f32(64), 64), BRANCH[:1], ONE_BLOCK),
     barriers("counted", (f32(64), 64), BRANCH[:1], ONE_BLOCK),
     barriers("grouped", (f32(64), 64), ENDED, ONE_BLOCK),
+    barriers("tree", (f32(64),), GONE_PAST, ONE_BLOCK),
+    barriers("cleared", (f32(64), 40), GONE_PAST, ONE_BLOCK),
     barriers("half_shuffle", (f32(64), 64), LANES, ONE_BLOCK),
     barriers("half_tile", (f32(64), 64), LANES, ONE_BLOCK),
     atomics(

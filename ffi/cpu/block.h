@@ -72,6 +72,9 @@ class Block {
   std::optional<uint32_t> FirstAtCluster() const;
   bool CheckSkippers(uint32_t waiting, const Block& other);
 
+  // The __syncthreads() where a thread waits.
+  std::optional<size_t> BarrierOf(uint32_t thread) const;
+
   // Records a fault that lists where the threads wait.
   void ReportDeadlock();
 

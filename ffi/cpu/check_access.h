@@ -56,6 +56,7 @@ struct Span {
   bool writable = true;
   bool initialized = true;
   bool per_block = false;    // each block begins with its contents undefined
+  bool dynamic = false;      // the launch says how large it is
   Shadow* shadow = nullptr;  // null: neither contents nor races are followed
 };
 

@@ -54,6 +54,14 @@ bool Block::WaitsForBlock(uint32_t thread) const {
          Input(1, thread) == 0;
 }
 
+std::optional<size_t> Block::BarrierOf(uint32_t thread) const {
+  if (next_[thread] == kExited || KindOf(SyncOf(thread)) != SyncKind::kBarrier ||
+      !WaitsForBlock(thread)) {
+    return std::nullopt;
+  }
+  return static_cast<size_t>(next_[thread]);
+}
+
 // Compilers may copy a barrier, but not into branches that threads take differently: so
 // one instruction is one barrier.
 void Block::ReportDivergence(uint32_t first, uint32_t other) {
@@ -96,7 +104,7 @@ void Block::CheckSkippers(const char* what, uint32_t waiting, uint32_t warp,
   const auto point = static_cast<size_t>(next_[waiting]);
   for (; lanes != 0; lanes &= lanes - 1) {
     const uint32_t thread = warp * kWarpSize + LowestBit(lanes);
-    if (!checks_->IsBeyond(point, thread)) continue;
+    if (!checks_->IsBeyond(point, checks_->last_site(thread))) continue;
     ReportSkipper(what, waiting, *this, thread, advice);
     return;
   }
@@ -126,7 +134,7 @@ bool Block::CheckSkippers(uint32_t waiting, const Block& other) {
   const auto point = static_cast<size_t>(next_[waiting]);
   for (uint32_t thread = 0; thread < launch_->thread_count; ++thread) {
     if (other.next_[thread] != kExited) continue;
-    if (!other.checks_->IsBeyond(point, thread)) continue;
+    if (!other.checks_->IsBeyond(point, other.checks_->last_site(thread))) continue;
     ReportSkipper("cluster barrier", waiting, other, thread,
                   ". All threads of a cluster must come to the same barrier: move it "
                   "out of the branch or loop.");

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "ffi/cpu/block.h"
+
 namespace jax_rawcuda {
 namespace {
 
@@ -18,8 +20,8 @@ BlockChecks::BlockChecks(LaunchChecks& launch, const LaunchState& state,
   };
   for (const HostKernel::Variable& variable : state.kernel.shared_variables) {
     Span span;
-    // What is declared without a size gets what the launch asks for.
-    span.size = variable.size == 0 ? state.dynamic_shared : variable.size;
+    span.dynamic = variable.size == 0;
+    span.size = span.dynamic ? state.dynamic_shared : variable.size;
     span.what = "shared memory '" + variable.name + "'" + bytes(span.size);
     span.begin = variable.place;
     span.item_bytes = variable.item_bytes;
@@ -145,10 +147,11 @@ void BlockChecks::FindRaces(const Access& access, const Place& place) {
     }
   }
   if (other.time == 0) return;
+  const Race race{access, place, other, block_, Skipped(access, other)};
   if (access.has(kWrites) && !access.has(kAtomic)) {
-    launch_.Defer(access, place, other, block_);
+    launch_.Defer(race);
   } else {
-    launch_.ReportRace(access, place, other, block_);
+    launch_.ReportRace(race);
   }
 }
 
@@ -186,10 +189,17 @@ void BlockChecks::HandOn(const Access& access) {
   launch_.HandOn(address, block_, time, clock_.acquired(access.thread).anywhere);
 }
 
-bool BlockChecks::IsBeyond(size_t point, uint32_t thread) const {
+// The barrier where the thread of `other` waits, if the access comes after it.
+std::optional<size_t> BlockChecks::Skipped(const Access& access,
+                                           const Mark& other) const {
+  if (other.block != static_cast<uint32_t>(block_)) return std::nullopt;
+  const std::optional<size_t> barrier = context_.block->BarrierOf(other.thread);
+  return barrier && IsBeyond(*barrier, access.site) ? barrier : std::nullopt;
+}
+
+bool BlockChecks::IsBeyond(size_t point, uint32_t site) const {
   const auto& passed = state_.kernel.passed_sites;
   if (point >= passed.size()) return false;
-  const uint32_t site = last_sites_[thread];
   return site / 8 < passed[point].size() &&
          (passed[point][site / 8] >> site % 8 & 1) != 0;
 }

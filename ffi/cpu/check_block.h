@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "ffi/cpu/check_clock.h"
@@ -38,9 +39,8 @@ class BlockChecks {
     clock_.Fence({in_block ? 0 : time, time}, thread);
   }
 
-  // Whether the last access of a thread is one that it comes to only after sync point
-  // `point`.
-  bool IsBeyond(size_t point, uint32_t thread) const;
+  // Whether threads come to the access `site` only after sync point `point`.
+  bool IsBeyond(size_t point, uint32_t site) const;
   uint32_t last_site(uint32_t thread) const { return last_sites_[thread]; }
 
   // Variables of device functions, on the host's stack.
@@ -63,6 +63,7 @@ class BlockChecks {
   void FindRaces(const Access& access, const Place& place);
   void HandOn(const Access& access);
   bool Conflicts(const Mark& mark, const Access& access) const;
+  std::optional<size_t> Skipped(const Access& access, const Mark& other) const;
 
   LaunchChecks& launch_;
   const LaunchState& state_;

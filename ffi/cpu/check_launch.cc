@@ -78,11 +78,11 @@ void LaunchChecks::HandOn(uint64_t address, uint64_t block, const Horizon& time,
   all = std::max(all, time.anywhere);
 }
 
-void LaunchChecks::Defer(const Access& access, const Place& place, const Mark& other,
-                         uint64_t block) {
-  Deferred deferred{access, place, other, block, {}};
+void LaunchChecks::Defer(const Race& race) {
+  const Access& access = race.access;
+  Deferred deferred{race, {}};
   if (access.bytes > sizeof(deferred.value)) {
-    ReportRace(access, place, other, block);
+    ReportRace(race);
     return;
   }
   std::memcpy(deferred.value, reinterpret_cast<void*>(access.address & kAddressMask),
@@ -94,11 +94,11 @@ void LaunchChecks::Settle() {
   if (!deferred_) return;
   const Deferred deferred = *deferred_;
   deferred_.reset();
-  const Access& access = deferred.access;
+  const Access& access = deferred.race.access;
   if (std::memcmp(deferred.value,
                   reinterpret_cast<void*>(access.address & kAddressMask),
                   access.bytes) != 0) {
-    ReportRace(access, deferred.place, deferred.other, deferred.block);
+    ReportRace(deferred.race);
   }
 }
 

@@ -18,6 +18,16 @@ namespace jax_rawcuda {
 // Begins what a checked launch reports, after the kernel's name.
 inline constexpr char kCheckFailed[] = "check failed: ";
 
+// Two accesses that nothing orders.
+struct Race {
+  Access access;
+  Place place;
+  Mark other;      // the earlier one
+  uint64_t block;  // of the access
+  // The barrier where the other thread waits and that this one has gone past.
+  std::optional<size_t> skipped;
+};
+
 // One host thread runs a checked launch, so nothing here is locked.
 class LaunchChecks {
  public:
@@ -54,8 +64,7 @@ class LaunchChecks {
 
   // A conflict that does no harm if the value stays the same: remembers it until the
   // store is done. `Settle` reports it if the value has changed.
-  void Defer(const Access& access, const Place& place, const Mark& other,
-             uint64_t block);
+  void Defer(const Race& race);
   void Settle();
 
   // " at file.py:12 (`ld.global.f32 ...`)".
@@ -67,8 +76,7 @@ class LaunchChecks {
   void ReportMisaligned(const Access& access, const Place& place, uint64_t block);
   void ReportReadOnly(const Access& access, const Place& place, uint64_t block);
   void ReportUninitialized(const Access& access, const Place& place, uint64_t block);
-  void ReportRace(const Access& access, const Place& place, const Mark& other,
-                  uint64_t block);
+  void ReportRace(const Race& race);
   void ReportNowhere(const Access& access, uint64_t block);
   void ReportFreed(const Access& access, const Place& place, uint64_t block);
   void ReportFree(uint64_t address, bool twice, uint32_t thread, uint32_t site,
@@ -78,11 +86,8 @@ class LaunchChecks {
   std::string Who(uint64_t thread, uint64_t block, uint32_t site) const;
 
   struct Deferred {
-    Access access;
-    Place place;
-    Mark other;
-    uint64_t block;
-    uint8_t value[64];
+    Race race;
+    uint8_t value[64];  // before the store
   };
 
   std::vector<Span> globals_;  // by address

@@ -63,10 +63,14 @@ void LaunchChecks::ReportBounds(const Access& access, const Place& place,
   } else {
     where = Bytes(static_cast<uint64_t>(place.offset - size)) + " past its end";
   }
+  const char* advice =
+      !place.span->dynamic ? "Compare the index with the size before the access."
+      : size == 0          ? "Give the launch shared_mem_bytes=: it has none."
+                           : "Compare the index with the size before the access, or "
+                             "give the launch more shared_mem_bytes=.";
   Fail(place.span->what + ": out of bounds " + Action(access) + " at " +
        Position(access, place) + ", " + where + " (" + Bytes(place.span->size) +
-       "), by " + Who(access.thread, block, access.site) +
-       ". Compare the index with the size before the access.");
+       "), by " + Who(access.thread, block, access.site) + ". " + advice);
 }
 
 void LaunchChecks::ReportMisaligned(const Access& access, const Place& place,
@@ -93,19 +97,33 @@ void LaunchChecks::ReportUninitialized(const Access& access, const Place& place,
             : ". Write it first; outputs and workspaces can be allocated with fill=."));
 }
 
-void LaunchChecks::ReportRace(const Access& access, const Place& place,
-                              const Mark& other, uint64_t block) {
-  const bool across = other.block != static_cast<uint32_t>(block);
-  const char* advice =
-      across
-          ? "Blocks run in any order: use an atomic operation, separate elements or "
-            "a second launch."
-          : "Put __syncthreads() (or __syncwarp() within a warp) between them, or use "
-            "an atomic operation.";
-  Fail(place.span->what + ": data race at " + Position(access, place) + ": the " +
-       Action(access) + " by " + Who(access.thread, block, access.site) +
-       " and an access by " + Who(other.thread, other.block, other.site) +
-       " are not ordered. " + advice);
+void LaunchChecks::ReportRace(const Race& race) {
+  const Access& access = race.access;
+  const Mark& other = race.other;
+  const auto thread = [&](uint64_t index) {
+    return "thread " + ToString(Unravel(index, launch_->block));
+  };
+  std::string advice;
+  if (race.skipped) {
+    const std::string& barrier = launch_->kernel.sync_texts[*race.skipped];
+    advice = ": " + thread(other.thread) + " waits at the __syncthreads() at " +
+             barrier.substr(0, barrier.find(": ")) + ", which " +
+             thread(access.thread) +
+             " has gone past. All threads of a block must come to the same barrier: "
+             "move it out of the branch or loop.";
+  } else if (other.block != static_cast<uint32_t>(race.block)) {
+    advice =
+        ". Blocks run in any order: use an atomic operation, separate elements or "
+        "a second launch.";
+  } else {
+    advice =
+        ". Put __syncthreads() (or __syncwarp() within a warp) between them, or use "
+        "an atomic operation.";
+  }
+  Fail(race.place.span->what + ": data race at " + Position(access, race.place) +
+       ": the " + Action(access) + " by " +
+       Who(access.thread, race.block, access.site) + " and an access by " +
+       Who(other.thread, other.block, other.site) + " are not ordered" + advice);
 }
 
 void LaunchChecks::ReportNowhere(const Access& access, uint64_t block) {

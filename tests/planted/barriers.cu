@@ -256,3 +256,51 @@ extern "C" __global__ void return_from_lambda(const float* x, float* y, int n) {
 extern "C" __global__ void return_in_macro(const float* x, float* y, int n) {
   REVERSE(x, y, n)
 }
+
+// Threads that have nothing to add go on to read the sum.
+extern "C" __global__ void tree(const float* x, float* y) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  s[t] = x[t];
+  __syncthreads();
+  for (int h = 32; h > 0; h /= 2) {
+    if (t < h) {
+      s[t] += s[t + h];  // BUG tree
+      __syncthreads();   // BUG tree
+    }
+  }
+  y[t] = s[0];  // BUG tree
+}
+extern "C" __global__ void tree_fixed(const float* x, float* y) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  s[t] = x[t];
+  __syncthreads();
+  for (int h = 32; h > 0; h /= 2) {
+    if (t < h) s[t] += s[t + h];
+    __syncthreads();
+  }
+  y[t] = s[0];
+}
+// The same before a write, which only tells afterwards whether it has changed anything.
+extern "C" __global__ void cleared(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  s[t] = 0;
+  __syncthreads();
+  if (t < n) {
+    y[t] = s[n];      // BUG cleared
+    __syncthreads();  // BUG cleared
+  }
+  s[t] = x[t];  // BUG cleared
+}
+extern "C" __global__ void cleared_fixed(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  s[t] = 0;
+  __syncthreads();
+  if (t < n) y[t] = s[n];
+  __syncthreads();
+  s[t] = x[t];
+  if (t >= n) y[t] = s[t];
+}

@@ -47,6 +47,14 @@ extern "C" __global__ void dynamic_shared(const float* x, float* y, int n) {
   y[t] = row[t + 1];
 }
 
+extern "C" __global__ void unsized_shared(const float* x, float* y, int n) {
+  extern __shared__ float row[];
+  int t = threadIdx.x;
+  row[t] = x[t];  // BUG unsized_shared
+  __syncthreads();
+  y[t] = row[t];
+}
+
 // The first array runs over into the second.
 extern "C" __global__ void shared_neighbour(const float* x, float* y, int shift) {
   __shared__ float low[32];
