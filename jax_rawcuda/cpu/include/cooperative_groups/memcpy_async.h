@@ -3,7 +3,7 @@
 #pragma once
 #include "../cooperative_groups.h"
 
-namespace cooperative_groups {
+namespace cooperative_groups::__v1 {
 
 template <class Group, class To, class From>
 __device__ inline void memcpy_async(const Group& group, To* to, const From* from,
@@ -28,4 +28,4 @@ __device__ inline void wait_prior(const Group& group) {
   group.sync();
 }
 
-}  // namespace cooperative_groups
+}  // namespace cooperative_groups::__v1

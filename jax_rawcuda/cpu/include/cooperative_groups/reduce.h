@@ -2,7 +2,7 @@
 #pragma once
 #include "../cooperative_groups.h"
 
-namespace cooperative_groups {
+namespace cooperative_groups::__v1 {
 
 template <class Group, class _T, class Operation>
 __device__ inline auto reduce(const Group& group, const _T& value,
@@ -40,4 +40,4 @@ __device__ inline void reduce_store_async(const Group& group, Atomic& atomic,
   if (group.thread_rank() == 0) atomic.store(total);
 }
 
-}  // namespace cooperative_groups
+}  // namespace cooperative_groups::__v1

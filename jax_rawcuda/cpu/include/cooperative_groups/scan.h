@@ -3,7 +3,7 @@
 #include "../cooperative_groups.h"
 #include "reduce.h"
 
-namespace cooperative_groups {
+namespace cooperative_groups::__v1 {
 
 template <class Group, class _T, class Operation>
 __device__ inline _T inclusive_scan(const Group& group, const _T& value,
@@ -65,4 +65,4 @@ __device__ inline _T exclusive_scan_update(const Group& group, Atomic& atomic,
   return exclusive_scan_update(group, atomic, value, plus<_T>());
 }
 
-}  // namespace cooperative_groups
+}  // namespace cooperative_groups::__v1

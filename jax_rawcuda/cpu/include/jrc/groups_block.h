@@ -2,7 +2,13 @@
 #pragma once
 #pragma clang system_header
 
+// As <cuda/barrier> and <cuda/pipeline> declare the groups.
 namespace cooperative_groups {
+namespace __v1 {}
+using namespace __v1;
+}  // namespace cooperative_groups
+
+namespace cooperative_groups::__v1 {
 
 __JRC_FN unsigned int __jrc_block_rank() {
   return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
@@ -67,4 +73,4 @@ __JRC_OPERATION(bit_or, a | b)
 __JRC_OPERATION(bit_xor, a ^ b)
 #undef __JRC_OPERATION
 
-}  // namespace cooperative_groups
+}  // namespace cooperative_groups::__v1

@@ -3,7 +3,7 @@
 #pragma clang system_header
 #include "groups_block.h"
 
-namespace cooperative_groups {
+namespace cooperative_groups::__v1 {
 
 #define __JRC_CLUSTER_REGISTER(NAME, REGISTER)             \
   __JRC_FN static unsigned int NAME() {                    \
@@ -143,4 +143,4 @@ struct cluster_group {
 #undef __JRC_CLUSTER_REGISTER
 __JRC_FN cluster_group this_cluster() { return {}; }
 
-}  // namespace cooperative_groups
+}  // namespace cooperative_groups::__v1

@@ -3,7 +3,7 @@
 #pragma clang system_header
 #include "groups_warp.h"
 
-namespace cooperative_groups {
+namespace cooperative_groups::__v1 {
 
 // Several whole warps. They meet at a barrier and hand on values in shared memory.
 template <unsigned int Size>
@@ -179,4 +179,4 @@ __JRC_FN _T __jrc_previous(const Group&, const __jrc_wide_tile<Size>* tile,
   return r;
 }
 
-}  // namespace cooperative_groups
+}  // namespace cooperative_groups::__v1

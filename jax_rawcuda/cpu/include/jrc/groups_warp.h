@@ -4,7 +4,7 @@
 #pragma clang system_header
 #include "groups_block.h"
 
-namespace cooperative_groups {
+namespace cooperative_groups::__v1 {
 
 // A value of any size travels as 32-bit words.
 template <class _T, class Shuffle>
@@ -168,4 +168,4 @@ __JRC_FN coalesced_group binary_partition(const Group& group, bool label) {
   return {label ? yes : group.__jrc_mask() & ~yes, label, 2};
 }
 
-}  // namespace cooperative_groups
+}  // namespace cooperative_groups::__v1
