@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import jax_rawcuda as rc
+from jax_rawcuda import _binding
 
 pytestmark = pytest.mark.usefixtures("no_xla")
 
@@ -122,6 +123,13 @@ def test_block_too_large():
         kernel(X, X, 2.0)
 
 
+@pytest.fixture
+def no_driver(monkeypatch):
+    """A machine without a GPU, where the driver is not asked instead."""
+    monkeypatch.setattr(_binding, "has_device", lambda: False)
+
+
+@pytest.mark.usefixtures("no_driver")
 def test_block_larger_than_the_launch_bounds():
     source = SOURCE.replace("void saxpy", "void __launch_bounds__(128) saxpy")
     kernel = rc.kernel(source, shapes="n, n -> n", threads="n", block=256)
@@ -130,6 +138,7 @@ def test_block_larger_than_the_launch_bounds():
         kernel(X, X, 2.0)
 
 
+@pytest.mark.usefixtures("no_driver")
 def test_more_shared_memory_than_there_is_with_the_static_part():
     kernel = rc.kernel(
         """__global__ void k(const float* x, float* out) {
