@@ -30,7 +30,7 @@ def run_checked(*files):
     result = subprocess.run(
         [sys.executable, "-m", "pytest", *OPTIONS, *files],
         cwd=TESTS,
-        env={**os.environ, "JAX_RAWCUDA_CHECK": "1"},
+        env={**os.environ, "JAX_RAWCUDA_CHECK": "1", "PYTEST_ADDOPTS": ""},
         capture_output=True,
         text=True,
         check=False,
