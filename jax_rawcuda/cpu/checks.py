@@ -145,7 +145,7 @@ def _site(em: Emitter, inst: Instruction, origin: str) -> int:
 
 def _is_exact(location: Location | None) -> bool:
     while location is not None:
-        if not location.exact or location.line == 0:
+        if not location.exact or 0 in (location.line, location.column):
             return False
         location = location.inlined_at
     return True

@@ -29,7 +29,7 @@ _INTEGER = re.compile(r"(-?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)U?
 _OFFSET = re.compile(r"(.*?)\s*\+\s*(-?\w+)$")
 _FILE = re.compile(r'\.file\s+(\d+)\s+"(.*?)"')
 _INLINED = re.compile(r"@\[ (\S+?):(\d+):(\d+)")
-_MERGED = re.compile(r"@\[ \S+:0 ")  # of calls at several places
+_MERGED = re.compile(r"@\[ (?![^@]+?:\d+:\d+ )")  # calls at several places: no column
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _DROPPED = (".version", ".target", ".address_size")
 # Stands for a `.loc` line in cleaned text, followed by an index into the line table.
