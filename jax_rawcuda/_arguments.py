@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ._dtypes import value_type
-from ._errors import SignatureError
+from ._errors import SignatureError, counted
 from ._operands import describe, is_array
 from ._signature import KernelSignature, Parameter
 
@@ -149,7 +149,7 @@ def _wrong_count(
 
 def _count(names: Sequence[str]) -> str:
     listed = f" ({', '.join(names)})" if names else ""
-    return f"{len(names)} argument{'' if len(names) == 1 else 's'}{listed}"
+    return counted(len(names), "argument") + listed
 
 
 def _about_results(roles: Roles) -> str:

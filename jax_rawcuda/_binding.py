@@ -11,7 +11,7 @@ import numpy as np
 
 from ._device import FunctionAttributes, has_device
 from ._dtypes import accepts, element_type, element_types
-from ._errors import RawCudaError, SignatureError, ValidationError
+from ._errors import RawCudaError, SignatureError, ValidationError, counted
 from ._launch import MAX_SHARED_MEM_BYTES, LaunchConfig
 from ._module import Function
 from ._operands import describe, is_array, is_turned_off
@@ -29,8 +29,8 @@ def check_count(signature: KernelSignature, given: int) -> None:
     if given != len(parameters):
         names = ", ".join(p.name for p in parameters)
         raise SignatureError(
-            f"{signature.kernel}: expected {len(parameters)} arguments ({names}), "
-            f"got {given}."
+            f"{signature.kernel}: expected {counted(len(parameters), 'argument')} "
+            f"({names}), got {given}."
         )
 
 

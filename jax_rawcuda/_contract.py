@@ -10,7 +10,7 @@ import numpy as np
 
 from ._callbacks import ask
 from ._dtypes import element_type
-from ._errors import SignatureError, ValidationError
+from ._errors import SignatureError, ValidationError, counted
 from ._extents import Axes, parse_block, parse_shared, parse_threads
 from ._launch import LaunchConfig, ceil_div_grid, launch_config
 from ._shapes import (
@@ -104,8 +104,8 @@ class Contract:
         if len(operands) != len(self.spec.inputs):
             raise SignatureError(
                 f'{self.owner}: shapes="{self.spec.text}" describes '
-                f"{len(self.spec.inputs)} operands; the kernel has {len(operands)} "
-                f"({', '.join(name for name, _ in operands)})."
+                f"{counted(len(self.spec.inputs), 'operand')}; the kernel has "
+                f"{len(operands)} ({', '.join(name for name, _ in operands)})."
             )
         inputs = (axis for shape in self.spec.inputs for axis in shape)
         fixed = frozenset().union(*map(names_in, inputs))
@@ -198,9 +198,9 @@ class Contract:
         if declared != len(outputs):
             names = ", ".join(p.name for p in outputs)
             raise SignatureError(
-                f"{self.owner}: {declared} results declared; the kernel writes "
-                f"{len(outputs)} ({names or 'none'}) that are not in in_out=. Pointers "
-                "of in_out= are operands, and stand left of -> only."
+                f"{self.owner}: {counted(declared, 'result')} declared; the kernel "
+                f"writes {len(outputs)} ({names or 'none'}) that are not in in_out=. "
+                "Pointers of in_out= are operands, and stand left of -> only."
             )
 
     def _ask(self, what: str, choice: Any, public: Mapping[str, Any]) -> Any:

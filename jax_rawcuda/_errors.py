@@ -23,6 +23,11 @@ class UnsupportedError(RawCudaError, NotImplementedError):
     """The request is legal CUDA or JAX, but this platform or version cannot do it."""
 
 
+def counted(number: int, noun: str) -> str:
+    """Writes `1 operand` or `2 operands`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def no_derivative(op_name: str) -> UnsupportedError:
     """Makes the error of an op that is differentiated without a rule."""
     return UnsupportedError(

@@ -13,7 +13,7 @@ import numpy as np
 from ._callbacks import ask
 from ._checking import enabled, waiting
 from ._compat import buffer_callback, is_tracer, vary_results
-from ._errors import SessionError, SignatureError, ValidationError
+from ._errors import SessionError, SignatureError, ValidationError, counted
 from ._live_call import LiveCall, StaticArgument
 from ._live_transforms import check_method, transformable
 from ._operands import check_dtype, check_operand, describe
@@ -201,8 +201,8 @@ class LiveOp(SessionFunction):
         except TypeError as error:
             with_out = "" if self._out is None else ", then the outputs"
             raise SignatureError(
-                f"{self.name}: {error}. The function gets the session, {len(args)} "
-                f"operands{with_out}."
+                f"{self.name}: {error}. The function gets the session, "
+                f"{counted(len(args), 'operand')}{with_out}."
             ) from None
 
     def _shared(self, tree: Any, count: int) -> list[Any]:

@@ -45,6 +45,11 @@ def scale(**contract):
             r"the kernel has 1 \(x\)\.$",
         ),
         (
+            {"shapes": "-> n"},
+            SignatureError,
+            r'^scale: shapes="-> n" describes 0 operands; the kernel has 1 \(x\)\.$',
+        ),
+        (
             {"shapes": "n -> n, n"},
             SignatureError,
             r"^scale: 2 results declared; the kernel writes 1 \(out\) that ",

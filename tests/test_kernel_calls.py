@@ -81,7 +81,7 @@ def test_a_result_declared_for_an_operand_in_place():
     kernel = rc.kernel(ADD, shapes="n, n -> n", in_out="total", threads="n")
     with pytest.raises(
         rc.SignatureError,
-        match=r"^add: 1 results declared; the kernel writes 0 \(none\) that are not in "
+        match=r"^add: 1 result declared; the kernel writes 0 \(none\) that are not in "
         r"in_out=\. Pointers of in_out= are operands, and stand left of -> only\.$",
     ):
         kernel(*arrays(2))
