@@ -9,6 +9,7 @@ import sys
 import textwrap
 
 import jax
+import pytest
 from _cpu_runner import run, zeros
 
 HELLO = r'(int* out) { printf("thread %d of %s\n", threadIdx.x, "k"); }'
@@ -55,6 +56,40 @@ def test_more_text_than_fits_is_cut(capsys):
     text = capsys.readouterr().out
     assert 60_000_000 < len(text) < 68_000_000
     assert "bytes that kernels printed are left out]" in text[-100:]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        r'"<%300000000d>", 3',
+        r'"<%-300000000d>", 3',
+        r'"<%0300000000d>", 3',
+        r'"<%.300000000d>", 3',
+        r'"<%*d>", 300000000, 3',
+        r'"<%*d>", -300000000, 3',
+        r'"<%.*d>", 300000000, 3',
+        r'"<%99999999999999999999999lld>", 3ll',
+        r'"<%300000000s>", "a"',
+        r'"<%300000000.2f>", 1.5',
+    ],
+)
+def test_a_field_has_a_limit(capsys, call):
+    run(f"(int* out) {{ printf({call}); }}", zeros(1), block=32)
+    fields = capsys.readouterr().out.removesuffix(">").split(">")
+    assert [len(field) for field in fields] == [65537] * 32
+
+
+def test_fields_below_the_limit_are_as_given(capsys):
+    call = 'printf("%010d|%-7.3s|%+.0f|%*.*f", 42, "abcdef", 2.0, 9, 2, 1.5);'
+    run(f"(int* out) {{ {call} }}", zeros(1), block=1)
+    assert capsys.readouterr().out == "0000000042|abc    |+2|     1.50"
+
+
+def test_wide_fields_stop_in_time(monkeypatch):
+    monkeypatch.setenv("JAX_RAWCUDA_CPU_TIMEOUT", "1")
+    source = r'(int* out) { while (out[0] == 0) printf("%300000000d", 3); }'
+    with pytest.raises(Exception, match="JAX_RAWCUDA_CPU_TIMEOUT"):
+        run(source, zeros(1), block=32)
 
 
 def test_bytes_that_are_no_text(capsys):

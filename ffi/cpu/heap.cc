@@ -1,10 +1,16 @@
 // heap.cc: the device heap: malloc and free inside kernels.
 #include <cstdint>
-#include <cstdlib>
+#include <cstdio>
+#include <iterator>
+#include <map>
 #include <mutex>
-#include <unordered_map>
+#include <new>
+#include <string>
 
+#include "ffi/cpu/block.h"
+#include "ffi/cpu/context.h"
 #include "ffi/cpu/faults.h"
+#include "ffi/cpu/launch_state.h"
 #include "ffi/cpu/symbols.h"
 
 namespace jax_rawcuda {
@@ -12,45 +18,93 @@ namespace {
 
 // The device heap's size, unless a program changes it.
 constexpr uint64_t kHeapBytes = 8 << 20;
+constexpr uint64_t kAlignment = 16;
+// Between the heap and the memory of others.
+constexpr uint64_t kMargin = 64 << 10;
 
-// What kernels have allocated; like the device heap it outlives launches.
-struct Heap {
-  std::mutex mutex;
-  std::unordered_map<void*, uint64_t> live;  // address -> size
-  uint64_t bytes = 0;
+// What kernels have allocated; like the device heap it outlives launches. What it knows
+// of its memory lies elsewhere, where a kernel that writes beside a block does not hit
+// it.
+class Heap {
+ public:
+  static Heap& Get() {
+    static auto* const heap = new Heap;  // leaked: a kernel may run during exit
+    return *heap;
+  }
+
+  // Returns 0 where there is no room.
+  uint64_t Allocate(uint64_t size) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (size == 0 || size > kHeapBytes || !Reserve()) return 0;
+    size = (size + kAlignment - 1) / kAlignment * kAlignment;
+    for (auto room = free_.begin(); room != free_.end(); ++room) {
+      const auto [begin, bytes] = *room;
+      if (bytes < size) continue;
+      free_.erase(room);
+      if (bytes > size) free_.emplace(begin + size, bytes - size);
+      live_.emplace(begin, size);
+      return begin;
+    }
+    return 0;
+  }
+
+  // Returns false where Allocate has not returned the address, or it is free again.
+  bool Free(uint64_t address) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = live_.find(address);
+    if (found == live_.end()) return false;
+    auto here = free_.emplace(address, found->second).first;
+    live_.erase(found);
+    if (here != free_.begin()) here = Join(std::prev(here));
+    Join(here);
+    return true;
+  }
+
+ private:
+  using Ranges = std::map<uint64_t, uint64_t>;  // begin -> size
+
+  // Takes the memory when the first kernel asks for some.
+  bool Reserve() {
+    if (memory_ != nullptr) return true;
+    memory_ = ::operator new(kHeapBytes + 2 * kMargin, std::align_val_t{kAlignment},
+                             std::nothrow);
+    if (memory_ == nullptr) return false;
+    free_.emplace(reinterpret_cast<uint64_t>(memory_) + kMargin, kHeapBytes);
+    return true;
+  }
+
+  // Makes one of a free range and the next one where they touch; returns what `range`
+  // ends up in, or the next one.
+  Ranges::iterator Join(Ranges::iterator range) {
+    const auto next = std::next(range);
+    if (next == free_.end() || range->first + range->second != next->first) return next;
+    range->second += next->second;
+    free_.erase(next);
+    return range;
+  }
+
+  std::mutex mutex_;
+  void* memory_ = nullptr;
+  Ranges free_, live_;
 };
-
-Heap& TheHeap() {
-  static Heap* const heap = new Heap;  // leaked: a kernel may run during exit
-  return *heap;
-}
 
 uint64_t jrc_malloc(uint64_t size) {
   const FaultShield shield;
-  Heap& heap = TheHeap();
-  const std::lock_guard<std::mutex> lock(heap.mutex);
-  if (size == 0 || size > kHeapBytes - heap.bytes) return 0;
-  void* const memory = std::malloc(size);
-  if (memory == nullptr) return 0;
-  heap.live.emplace(memory, size);
-  heap.bytes += size;
-  return reinterpret_cast<uint64_t>(memory);
+  return Heap::Get().Allocate(size);
 }
 
-// Ignores what jrc_malloc has not returned, so that no kernel can corrupt the process's
-// own heap this way.
-void jrc_free(uint64_t address) {
+void jrc_free(Context* context, int32_t thread, uint64_t address) {
   const FaultShield shield;
-  void* const memory = reinterpret_cast<void*>(address);
-  Heap& heap = TheHeap();
-  {
-    const std::lock_guard<std::mutex> lock(heap.mutex);
-    const auto found = heap.live.find(memory);
-    if (found == heap.live.end()) return;
-    heap.bytes -= found->second;
-    heap.live.erase(found);
-  }
-  std::free(memory);
+  if (address == 0 || Heap::Get().Free(address)) return;
+  char hex[24];
+  std::snprintf(hex, sizeof(hex), "0x%llx", static_cast<unsigned long long>(address));
+  context->faulted = 1;
+  context->block->launch().Fail(
+      "free of " + std::string(hex) +
+      ", which malloc has not returned or which is free "
+      "already, by " +
+      context->block->Describe(thread) +
+      ". Call it under rc.checking() to see the source line.");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // print.cc: printf inside kernels.
 #include "ffi/cpu/print.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +20,10 @@ namespace {
 
 // Text beyond this is dropped. The device keeps a megabyte.
 constexpr size_t kMaxPending = size_t{64} << 20;
+
+// A conversion asks for at most so many characters, or digits: it cannot be
+// interrupted.
+constexpr int32_t kMaxField = 1 << 16;
 
 // Text that waits for the interpreter's main thread.
 class Printed {
@@ -125,7 +130,13 @@ const char* AppendConversion(std::string* out, const char* p, Arguments* argumen
   bool wide = false;
   for (; Contains("-+ #0123456789.*hlLjzt", *p); ++p) {
     if (*p == '*') {
-      format += std::to_string(arguments->Take<int32_t>());
+      const auto given = arguments->Take<int32_t>();
+      format += std::to_string(std::clamp(given, -kMaxField, kMaxField));
+    } else if (Contains("123456789", *p)) {
+      char* end;
+      const unsigned long given = std::strtoul(p, &end, 10);
+      format += std::to_string(std::min<unsigned long>(given, kMaxField));
+      p = end - 1;
     } else if (Contains("hlLjzt", *p)) {
       wide |= *p != 'h';  // the host's length modifiers may differ: add our own below
     } else {

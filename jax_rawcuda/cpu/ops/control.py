@@ -47,7 +47,9 @@ def _malloc(em: Emitter, call: Call) -> None:
 
 
 def _free(em: Emitter, call: Call) -> None:
-    em.intrinsic("jrc_free", "void", _argument(em, call, 0, "i64"))
+    where = ("ptr", "%ctx"), ("i32", em.thread)
+    em.intrinsic("jrc_free", "void", *where, _argument(em, call, 0, "i64"))
+    em.end_if_faulted()
 
 
 _EXTERNAL = {
