@@ -50,9 +50,10 @@ def _tgamma(x: np.ndarray) -> np.ndarray:
     return np.array([math.gamma(v) for v in x.astype(float)])
 
 
-# Bounds: CUDA C++ Programming Guide, mathematical functions, single and double.
+# Bounds: CUDA C++ Programming Guide, mathematical functions, single and double. They
+# come from tests that were not exhaustive, it says; expf reaches 2 on an H200.
 _BOTH = (
-    ("exp", 1, 1, -85, 85, np.exp),
+    ("exp", 2, 1, -85, 85, np.exp),
     ("exp2", 2, 1, -120, 120, np.exp2),
     ("exp10", 2, 1, -36, 36, lambda x: np.power(x.dtype.type(10), x)),
     ("expm1", 1, 1, -20, 80, np.expm1),
