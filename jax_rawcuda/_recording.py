@@ -48,7 +48,7 @@ def finish(session: Session, returned: Any) -> Recording:
     Raises:
       SignatureError: The op returned something else than references.
       SessionError: A reference of another session, or a part of an array.
-      ValidationError: Nothing writes a result.
+      ValidationError: Nothing writes a result, or there is none.
     """
     leaves, tree = jax.tree.flatten(returned)
     buffers = [_check_result(session, leaf) for leaf in leaves]
@@ -56,6 +56,11 @@ def finish(session: Session, returned: Any) -> Recording:
     visible = [b for b in buffers if b.kind is BufferKind.RESULT]
     # A shared buffer is a result even when nobody wants the new value.
     visible = list(dict.fromkeys([*visible, *map(buffer_of, in_place)]))
+    if session.commands and not visible:
+        raise ValidationError(
+            f"{session.op_name}: it has no results, so XLA would never run it. Give "
+            "the kernel out= or in_out=, or return a result from the op."
+        )
     hidden = [b for b in session.buffers if b not in visible]
     number = {b.index: i for i, b in enumerate([*visible, *hidden])}
     plan = Plan(

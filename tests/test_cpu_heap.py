@@ -75,3 +75,12 @@ def test_blocks_do_not_overlap_and_all_memory_comes_back(rng):
     *_, out, largest = run(source, sizes, zeros(64), zeros(1), block=64)
     np.testing.assert_array_equal(out, 800)
     assert largest.tolist() == [1]
+
+
+def test_blocks_that_nobody_uses_fill_the_heap():
+    """A compiler may not take away what can fail."""
+    source = """(int* out) {
+      while (malloc(1 << 16) != nullptr) ++*out;
+    }"""
+    (out,) = run(source, zeros(1), block=1)
+    assert 0 < out[0] <= (8 << 20) >> 16

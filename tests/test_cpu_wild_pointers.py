@@ -281,3 +281,18 @@ def test_handlers_that_recover_are_asked():
         "os.kill(os.getpid(), signal.SIGBUS); lost()"
     )
     assert done.stdout == "True\nheard\nTrue\nstill here\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("use", "text"),
+    [
+        ("*(int*)0 = 5;", "illegal memory access at address 0x0 "),
+        ("*out = *(int*)nullptr;", "illegal memory access at address 0x0 "),
+        (
+            "*out = ((int (*)(int))0)(1);",
+            "call through a pointer that holds no function",
+        ),
+    ],
+)
+def test_null_pointers_that_the_compiler_knows(use, text):
+    assert text in fault(f"(int* out) {{ {use} }}", zeros(1))

@@ -159,3 +159,26 @@ def test_more_shared_memory_than_there_is_with_the_static_part():
         r"per block; no device allows more than 232448\. Lower shared_mem_bytes\.$",
     ):
         kernel(X)
+
+
+def test_a_kernel_without_results():
+    kernel = rc.kernel(
+        '__global__ void hello(const float* x) { printf("%g\\n", x[0]); }',
+        out=(),
+        launch=rc.LaunchConfig(1, 1),
+    )
+    text = (
+        r"^hello: it has no results, so XLA would never run it\. Give the kernel out= "
+        r"or in_out=, or return a result from the op\.$"
+    )
+    with pytest.raises(rc.ValidationError, match=text):
+        kernel(X)
+
+
+def test_an_op_without_results():
+    @rc.op
+    def forgets(s, x):
+        s.copy_bytes(s.alloc_output(x.shape, x.dtype), x)
+
+    with pytest.raises(rc.ValidationError, match=r"^forgets: it has no results, "):
+        forgets(X)

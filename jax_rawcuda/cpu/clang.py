@@ -39,8 +39,12 @@ _FLAGS = (
     # shuffle; clang must not take that for unreachable code.
     "-Xclang",
     "-no-enable-noundef-analysis",
-    # A loop without an end is reported, not deleted.
+    # What C++ leaves undefined and kernels do: memory read as another type, as nvcc
+    # allows; loops without an end, null pointers and a full heap, which are reported.
+    "-fno-strict-aliasing",
     "-fno-finite-loops",
+    "-fno-delete-null-pointer-checks",
+    "-fno-builtin-malloc",
     "-fno-exceptions",
     "-fno-rtti",
     "-fdeclspec",

@@ -238,7 +238,7 @@ extern "C" __global__ void machine(const int* x, int* y, long long* ticks) {
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(wall));
   __nanosleep(100);
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(wall_end));
-  ticks[i] = clock64() >= start && wall > 0 && wall_end >= wall && clock() - low >= 0;
+  ticks[i] = clock64() > start && wall > 0 && wall_end >= wall && clock() - low > 0;
   unsigned lane, warp, sm, count;
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
   asm volatile("mov.u32 %0, %%warpid;" : "=r"(warp));
