@@ -60,6 +60,7 @@ def launch(shapes, grid, block, **more):
 
 
 OUT = "out of bounds"
+PLACE = re.compile(r"thread \(\d+,\d+,\d+\), block \(\d+,\d+,\d+\)")
 
 
 def marked_lines(file, name):
@@ -83,6 +84,12 @@ def check(bug):
         assert part in text
     for line in marked_lines(bug.file, bug.name):
         assert f"{bug.file}:{line}" in text
+    if "deadlock" in text:
+        assert re.search(r"in block \(\d+,\d+,\d+\): .*\(first: \(\d+,", text), text
+    elif "never written" not in text:
+        assert PLACE.search(text), text
+    if re.search("out of bounds|misaligned|data race|write to|nothing has", text):
+        assert re.search(r"byte offset -?\d+", text), text
 
 
 def function(file, name):
