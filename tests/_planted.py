@@ -5,6 +5,7 @@ The sources are in `planted/`. Lines that a report must name end in `BUG <kernel
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,8 +46,10 @@ class Bug:
     says: tuple[str, ...]
     contract: dict = field(default_factory=dict)
 
-    def call(self):
-        kernel = rc.kernel(PLANTED / self.file, self.name, **self.contract)
+    def call(self, **defines):
+        """Calls the kernel, compiled with these macros."""
+        options = {"options": rc.NvrtcOptions(defines=defines)} if defines else {}
+        kernel = rc.kernel(PLANTED / self.file, self.name, **self.contract, **options)
         return kernel(*self.args)
 
 
@@ -76,9 +79,9 @@ def report(call, *args):
     return str(caught.value)
 
 
-def check(bug):
+def check(bug, **defines):
     """Runs a kernel with a planted bug, and looks for what the report must say."""
-    text = report(bug.call)
+    text = report(functools.partial(bug.call, **defines))
     assert text.startswith(f"{bug.name}: check failed: "), text
     for part in bug.says:
         assert part in text
