@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import os
 import random
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
+from _child import run_python
 from _cpu_runner import compile_ptx
 
 import jax_rawcuda as rc
@@ -108,16 +107,8 @@ def run_some():
 
 
 def child(call, **environment):
-    done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", f"import {MODULE} as t; {call}"],
-        capture_output=True,
-        text=True,
-        timeout=500,
-        env={**os.environ, **environment},
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout.split()[-1])
+    printed = run_python(f"import {MODULE} as t; {call}", timeout=500, **environment)
+    return int(printed.split()[-1])
 
 
 def test_damaged_ptx_is_refused_or_loads():

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from _child import run_python
 from _cpu_runner import run, zeros
+
+from jax_rawcuda._compat import runtime_errors
 
 
 def damage(size, begin, end):
@@ -43,7 +46,7 @@ def test_what_cannot_be_freed_is_an_error(name):
         rf"k: free of {name}.*, which malloc has not returned or which is free "
         r"already, by thread \(0,0,0\), block \(0,0,0\)\. Call it under rc\."
     )
-    with pytest.raises(Exception, match=match):
+    with pytest.raises(runtime_errors(), match=match):
         run(f"(int* out) {{ {WRONG[name]} out[0] = 1; }}", zeros(1), block=1)
     (out,) = run("(int* out) { free(nullptr); out[0] = 5; }", zeros(1), block=1)
     assert out.tolist() == [5]
@@ -77,10 +80,58 @@ def test_blocks_do_not_overlap_and_all_memory_comes_back(rng):
     assert largest.tolist() == [1]
 
 
-def test_blocks_that_nobody_uses_fill_the_heap():
-    """A compiler may not take away what can fail."""
-    source = """(int* out) {
-      while (malloc(1 << 16) != nullptr) ++*out;
-    }"""
-    (out,) = run(source, zeros(1), block=1)
-    assert 0 < out[0] <= (8 << 20) >> 16
+# What a launch leaves behind
+
+MOST = """(int* out, const int* keep) {
+  void* blocks[64];
+  int n = 0;
+  while (n < 64 && (blocks[n] = malloc(300000))) n++;
+  out[threadIdx.x] = n;
+  %s
+  if (!*keep) for (int i = 0; i < n; i++) free(blocks[i]);
+  *(void**)(out + 2) = malloc(1ull << 62);
+}"""
+FAILURES = {
+    "trap": "if (*keep) __trap();",
+    "wild pointer": "if (*keep) *(volatile int*)48 = 1;",
+    "wrong free": "if (*keep) free(out);",
+    "assert": "assert(!*keep);",
+    "endless loop": "while (*(volatile const int*)keep) {}",
+}
+
+
+def most(failure="", keep=0):
+    """How many of 64 blocks of 300 kB the heap has room for."""
+    out, _ = run(MOST % failure, zeros(4), zeros(1) + keep, block=1)
+    assert out[2:].tolist() == [0, 0]
+    return out[0]
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_launch_that_fails_frees_what_it_allocated(name, monkeypatch):
+    monkeypatch.setenv("JAX_RAWCUDA_CPU_TIMEOUT", "0.3")
+    before = most(FAILURES[name])
+    with pytest.raises(runtime_errors()):
+        most(FAILURES[name], keep=1)
+    assert 0 < most(FAILURES[name]) == before
+
+
+def test_a_launch_that_fails_frees_nothing_of_others():
+    keep = "(long* out) { long* p = (long*)malloc(64); *p = 77; *out = (long)p; }"
+    (address,) = run(keep, zeros(2), block=1)
+    with pytest.raises(runtime_errors(), match="trap"):
+        run("(long* out) { *out = (long)malloc(64); __trap(); }", address, block=1)
+    use = "(long* out) { long* p = (long*)*out; *out = *p + 1; free(p); }"
+    (value,) = run(use, address, block=1)
+    assert value[0] == 78
+
+
+def test_blocks_that_nobody_frees_fill_the_heap():
+    """A compiler may not take away what can fail; in a process of its own."""
+    program = """
+        from _cpu_runner import run, zeros
+
+        leak = "(int* out) { while (malloc(1 << 16) != nullptr) ++*out; }"
+        print(*(run(leak, zeros(1), block=1)[0][0] for _ in range(2)))
+    """
+    assert run_python(program).split() == [str((8 << 20) >> 16), "0"]

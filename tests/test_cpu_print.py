@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import io
-import subprocess
 import sys
-import textwrap
 
 import jax
 import pytest
+from _child import run_python
 from _cpu_runner import run, zeros
 
 HELLO = r'(int* out) { printf("thread %d of %s\n", threadIdx.x, "k"); }'
@@ -115,14 +114,7 @@ def test_text_of_a_process_that_ends():
         from _cpu_runner import run, zeros
         run({HELLO!r}, zeros(1), block=3)
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    assert sorted(done.stdout.splitlines()) == lines(3)
+    assert sorted(run_python(program).splitlines()) == lines(3)
 
 
 def test_text_inside_a_larger_program(capsys):
@@ -157,11 +149,4 @@ def test_kernels_that_still_print_when_the_process_ends():
         results = [f(jnp.full(64, i, jnp.int32)) for i in range(4)]
     """
     for _ in range(3):
-        done = subprocess.run(
-            [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(program)],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
+        run_python(program)

@@ -1,4 +1,6 @@
-// heap.cc: the device heap: malloc and free inside kernels.
+// heap.cc: one arena, first fit; what it knows of its blocks lies elsewhere.
+#include "ffi/cpu/heap.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <iterator>
@@ -33,7 +35,7 @@ class Heap {
   }
 
   // Returns 0 where there is no room.
-  uint64_t Allocate(uint64_t size) {
+  uint64_t Allocate(uint64_t size, uint64_t launch) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (size == 0 || size > kHeapBytes || !Reserve()) return 0;
     size = (size + kAlignment - 1) / kAlignment * kAlignment;
@@ -42,7 +44,7 @@ class Heap {
       if (bytes < size) continue;
       free_.erase(room);
       if (bytes > size) free_.emplace(begin + size, bytes - size);
-      live_.emplace(begin, size);
+      live_.emplace(begin, Allocation{size, launch});
       return begin;
     }
     return 0;
@@ -53,15 +55,24 @@ class Heap {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = live_.find(address);
     if (found == live_.end()) return false;
-    auto here = free_.emplace(address, found->second).first;
-    live_.erase(found);
-    if (here != free_.begin()) here = Join(std::prev(here));
-    Join(here);
+    Free(found);
     return true;
   }
 
+  void FreeAllOf(uint64_t launch) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (auto block = live_.begin(); block != live_.end();) {
+      block = block->second.launch == launch ? Free(block) : std::next(block);
+    }
+  }
+
  private:
+  struct Allocation {
+    uint64_t size;
+    uint64_t launch;
+  };
   using Ranges = std::map<uint64_t, uint64_t>;  // begin -> size
+  using Allocations = std::map<uint64_t, Allocation>;
 
   // Takes the memory when the first kernel asks for some.
   bool Reserve() {
@@ -71,6 +82,14 @@ class Heap {
     if (memory_ == nullptr) return false;
     free_.emplace(reinterpret_cast<uint64_t>(memory_) + kMargin, kHeapBytes);
     return true;
+  }
+
+  // Returns the next one.
+  Allocations::iterator Free(Allocations::iterator block) {
+    auto here = free_.emplace(block->first, block->second.size).first;
+    if (here != free_.begin()) here = Join(std::prev(here));
+    Join(here);
+    return live_.erase(block);
   }
 
   // Makes one of a free range and the next one where they touch; returns what `range`
@@ -85,12 +104,13 @@ class Heap {
 
   std::mutex mutex_;
   void* memory_ = nullptr;
-  Ranges free_, live_;
+  Ranges free_;
+  Allocations live_;
 };
 
-uint64_t jrc_malloc(uint64_t size) {
+uint64_t jrc_malloc(Context* context, uint64_t size) {
   const FaultShield shield;
-  return Heap::Get().Allocate(size);
+  return Heap::Get().Allocate(size, context->block->launch().id);
 }
 
 void jrc_free(Context* context, int32_t thread, uint64_t address) {
@@ -108,6 +128,8 @@ void jrc_free(Context* context, int32_t thread, uint64_t address) {
 }
 
 }  // namespace
+
+void ReleaseAllocations(uint64_t launch) { Heap::Get().FreeAllOf(launch); }
 
 void AppendHeap(SymbolTable& table) {
   table.insert(table.end(), {JRC_SYMBOL(jrc_malloc), JRC_SYMBOL(jrc_free)});

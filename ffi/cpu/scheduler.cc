@@ -9,6 +9,7 @@
 #include "ffi/cpu/barrier.h"
 #include "ffi/cpu/check_launch.h"
 #include "ffi/cpu/faults.h"
+#include "ffi/cpu/heap.h"
 #include "ffi/cpu/launch_state.h"
 #include "ffi/cpu/print.h"
 #include "ffi/cpu/watch.h"
@@ -111,6 +112,7 @@ Status LaunchGrid(const HostKernel& kernel, const void* params,
   if (checks != nullptr) checks->Settle();
   WakePrinter();
   if (launch.stopped()) {
+    ReleaseAllocations(launch.id);
     return Internal(std::string(config.name) + ": " +
                     (checks == nullptr ? "" : kCheckFailed) + launch.fault());
   }

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from .operands import Operand
 
-# Part of every object-code key: raise it when anything below changes.
-ABI_VERSION = 3
+# Part of every object-code key: raise it when anything below changes, or a function of
+# ffi/cpu that generated code calls.
+ABI_VERSION = 4
 
 # Field of the block context -> (byte offset, LLVM type). Vectors hold three elements.
 CONTEXT = {

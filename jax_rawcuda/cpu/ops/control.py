@@ -37,13 +37,9 @@ def _assertfail(em: Emitter, call: Call) -> None:
 
 
 def _malloc(em: Emitter, call: Call) -> None:
-    if em.state.checked:
-        size = _argument(em, call, 0, "i64")
-        address = em.intrinsic("jrc_check_malloc", "i64", ("ptr", "%ctx"), size)
-        _return(em, call, "i64", address)
-        return
-    address = em.intrinsic("jrc_malloc", "i64", _argument(em, call, 0, "i64"))
-    _return(em, call, "i64", address)
+    helper = "jrc_check_malloc" if em.state.checked else "jrc_malloc"
+    size = _argument(em, call, 0, "i64")
+    _return(em, call, "i64", em.intrinsic(helper, "i64", ("ptr", "%ctx"), size))
 
 
 def _free(em: Emitter, call: Call) -> None:
