@@ -154,8 +154,16 @@ class Contract:
         outputs: Sequence[Parameter],
         sizes: Mapping[str, int],
         public: Mapping[str, Any],
+        dtypes: Mapping[str, frozenset[np.dtype]],
     ) -> list[jax.ShapeDtypeStruct]:
-        """Types of the allocated results."""
+        """Types of the allocated results.
+
+        Args:
+          outputs: Their parameters.
+          sizes: The dimensions.
+          public: The arguments of the call, for a function of the user's.
+          dtypes: What the operands hold, per type that they point to.
+        """
         shapes = [
             evaluate_shape(shape, sizes, owner=self.owner)
             for shape in (self.spec.outputs if self.spec else ())
@@ -163,7 +171,7 @@ class Contract:
         if self.out is None:
             self._check_count(outputs, len(shapes))
             return [
-                jax.ShapeDtypeStruct(shape, self._element(parameter))
+                jax.ShapeDtypeStruct(shape, self._dtype(parameter, dtypes))
                 for parameter, shape in zip(outputs, shapes, strict=True)
             ]
         types: list[Any] = jax.tree.leaves(self._ask("out", self.out, public))
@@ -209,14 +217,25 @@ class Contract:
             return choice
         return ask(self.owner, what, choice, [*public], [*public.values()], {})
 
-    def _element(self, parameter: Parameter) -> np.dtype:
-        element = element_type(parameter.pointee or "")
+    def _dtype(
+        self, parameter: Parameter, dtypes: Mapping[str, frozenset[np.dtype]]
+    ) -> np.dtype:
+        """A pointee that can be read in several ways is read as in the operands."""
+        pointee = parameter.pointee or ""
+        element = element_type(pointee)
         if element is None:
             raise SignatureError(
                 f"{self.owner}: result '{parameter.name}' is `{parameter.type}`, which "
                 "has no array dtype. Declare the results with out=."
             )
-        return element.dtype
+        held = dtypes.get(pointee, frozenset()) or {element.dtype}
+        if len(held) > 1:
+            names = " and ".join(sorted(d.name for d in held))
+            raise SignatureError(
+                f"{self.owner}: result '{parameter.name}' is `{parameter.type}`, and "
+                f"operands of that type are {names}. Declare the results with out=."
+            )
+        return next(iter(held))
 
     def config(
         self, sizes: Mapping[str, int], public: Mapping[str, Any]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from ._arguments import Roles, call_signature, roles_of, sort_arguments
 from ._binding import operand_shape
@@ -22,6 +23,7 @@ from ._module import Function, Module, compile_nvrtc
 from ._nvrtc import NvrtcOptions
 from ._op import record, run, trace
 from ._recording import Recording
+from ._refs import DeviceBytes
 from ._scalars import pack_scalar
 from ._session import Session
 from ._signature import Parameter
@@ -212,7 +214,9 @@ class Kernel:
             p.name: abstract(named[p.name]) for p in roles.parameters if p.name in named
         }
         outputs = [p for p in roles.parameters if p.name in roles.outputs]
-        types = contract.results(outputs, sizes, public)
+        types = contract.results(
+            outputs, sizes, public, _dtypes_of(roles.operands, named)
+        )
         fills = contract.fills(outputs)
         for parameter, type_, fill in zip(outputs, types, fills, strict=True):
             named[parameter.name] = session.alloc_output(
@@ -227,6 +231,18 @@ class Kernel:
         session.launch(function, config, *arguments)
         results = tuple(named[p.name] for p in roles.results)
         return results[0] if len(results) == 1 else results
+
+
+def _dtypes_of(
+    operands: Sequence[Parameter], named: Mapping[str, Any]
+) -> dict[str, frozenset[np.dtype]]:
+    """What the operands hold, per type that they point to; untyped bytes: nothing."""
+    dtypes: dict[str, frozenset[np.dtype]] = {}
+    for parameter in operands:
+        ref, pointee = named[parameter.name], parameter.pointee or ""
+        if not isinstance(ref, DeviceBytes):
+            dtypes[pointee] = dtypes.get(pointee, frozenset()) | {ref.dtype}
+    return dtypes
 
 
 def _static_size(owner: str, parameter: Parameter, value: Any) -> int:

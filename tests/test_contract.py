@@ -73,6 +73,54 @@ def test_a_result_without_a_dtype():
         kernel()
 
 
+COPY = """__global__ void copy(const float2* a, const float2* b, float2* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = make_float2(a[i].x + b[i].x, a[i].y + b[i].y);
+}"""
+
+
+@pytest.mark.parametrize(
+    ("c_type", "dtype"),
+    [
+        ("float2", np.complex64),
+        ("char", np.int8),
+        ("char", np.uint8),
+        ("cuFloatComplex", np.complex64),
+    ],
+)
+@pytest.mark.parametrize("target", ["operand", "in place"])
+def test_results_are_read_as_the_operands_of_their_type(c_type, dtype, target, rng):
+    """Half of the bytes, where a complex operand had a float32 result."""
+    const, in_out = ("const ", ()) if target == "operand" else ("", ("x",))
+    kernel = rc.kernel(
+        f"""#include <cuComplex.h>
+        __global__ void same({const}{c_type}* x, {c_type}* out, int n) {{
+          int i = blockIdx.x * blockDim.x + threadIdx.x;
+          if (i < n) out[i] = x[i];
+        }}""",
+        shapes="n -> n",
+        threads="n",
+        in_out=in_out,
+    )
+    x = rng.integers(0, 100, 77).astype(dtype)
+    for f in (kernel, jax.jit(kernel)):
+        results = jax.tree.leaves(f(x))
+        assert {r.dtype for r in results} == {np.dtype(dtype)}
+        for result in results:
+            np.testing.assert_array_equal(result, x)
+
+
+def test_operands_of_one_type_that_are_read_differently():
+    kernel = rc.kernel(COPY, shapes="n, m -> n", threads="n")
+    c, f = np.ones(4, np.complex64), np.ones(8, np.float32)
+    with pytest.raises(
+        SignatureError,
+        match=r"^copy: result 'out' is `float2\*`, and operands of that type are "
+        r"complex64 and float32\. Declare the results with out=\.$",
+    ):
+        kernel(c, f)
+
+
 def test_a_template_argument_without_a_spelling():
     kernel = rc.kernel(
         "template <typename T> __global__ void k(const T* x, T* out) {}",
