@@ -66,8 +66,9 @@ struct HostKernel {
   };
   std::vector<Variable> shared_variables, local_variables, global_variables;
   uint64_t red_zone_bytes = 0;  // of static shared memory
-  // Per region, one bit per site: whether it is beyond the sync point that the region
-  // begins with, so that a thread comes to it only afterwards.
+  // Per region, one bit per site, then one per region for the sync point before it:
+  // whether it is beyond the sync point that the region begins with, so that a thread
+  // comes to it only afterwards.
   std::vector<std::string> passed_sites;
   // Per site: the variable whose address the access was computed from, counted through
   // the three lists above, and then the parameters, from 1; 0 if that is not known.

@@ -40,6 +40,7 @@ BUGS = [
     barriers("tree", (f32(64),), GONE_PAST, ONE_BLOCK),
     barriers("cleared", (f32(64), 40), GONE_PAST, ONE_BLOCK),
     barriers("half_shuffle", (f32(64), 64), LANES, ONE_BLOCK),
+    barriers("quiet_vote", (f32(64), 0), (*ENDED, "thread (32,0,0)"), ONE_BLOCK),
     barriers("half_tile", (f32(64), 64), LANES, ONE_BLOCK),
     atomics(
         "late_zero",
@@ -161,7 +162,7 @@ def test_a_function_of_other_parameters():
 
 RIGHT = (
     "return_early return_in_loop return_from_lambda return_in_macro roles "
-    "shuffle_of_the_rest"
+    "shuffle_of_the_rest vote_and_leave"
 )
 
 

@@ -127,8 +127,8 @@ class Block {
                      const char* advice);
   bool WaitsForBlock(uint32_t thread) const;
   void ReportDivergence(uint32_t first, uint32_t other);
-  void ReportSkipper(const char* what, uint32_t waiting, const Block& other,
-                     uint32_t skipper, const char* advice);
+  void ReportSkipper(const char* what, uint32_t waiting, const std::string& skipper,
+                     uint32_t site, const char* advice);
 
   uint32_t BarrierId(uint32_t thread, const SyncPoint& sync) const;
   uint32_t WaitingAt(uint32_t warp, SyncKind kind) const;

@@ -104,21 +104,21 @@ void Block::CheckSkippers(const char* what, uint32_t waiting, uint32_t warp,
   const auto point = static_cast<size_t>(next_[waiting]);
   for (; lanes != 0; lanes &= lanes - 1) {
     const uint32_t thread = warp * kWarpSize + LowestBit(lanes);
-    if (!checks_->IsBeyond(point, checks_->last_site(thread))) continue;
-    ReportSkipper(what, waiting, *this, thread, advice);
+    const std::optional<uint32_t> past = checks_->WentPast(point, thread);
+    if (!past) continue;
+    ReportSkipper(what, waiting, Describe(static_cast<int32_t>(thread)), *past, advice);
     return;
   }
 }
 
-void Block::ReportSkipper(const char* what, uint32_t waiting, const Block& other,
-                          uint32_t skipper, const char* advice) {
+void Block::ReportSkipper(const char* what, uint32_t waiting,
+                          const std::string& skipper, uint32_t site,
+                          const char* advice) {
   const auto point = static_cast<size_t>(next_[waiting]);
   launch_->Fail("divergent " + std::string(what) + ": " +
                 Describe(static_cast<int32_t>(waiting)) + " waits at " +
-                PlaceOf(launch_->kernel.sync_texts[point]) + " but " +
-                other.Describe(static_cast<int32_t>(skipper)) +
-                " has gone past it and ended" +
-                launch_->checks->At(other.checks_->last_site(skipper)) + advice);
+                PlaceOf(launch_->kernel.sync_texts[point]) + " but " + skipper +
+                " has gone past it and ended" + launch_->checks->At(site) + advice);
 }
 
 std::optional<uint32_t> Block::FirstAtCluster() const {
@@ -134,8 +134,10 @@ bool Block::CheckSkippers(uint32_t waiting, const Block& other) {
   const auto point = static_cast<size_t>(next_[waiting]);
   for (uint32_t thread = 0; thread < launch_->thread_count; ++thread) {
     if (other.next_[thread] != kExited) continue;
-    if (!other.checks_->IsBeyond(point, other.checks_->last_site(thread))) continue;
-    ReportSkipper("cluster barrier", waiting, other, thread,
+    const std::optional<uint32_t> past = other.checks_->WentPast(point, thread);
+    if (!past) continue;
+    ReportSkipper("cluster barrier", waiting,
+                  other.Describe(static_cast<int32_t>(thread)), *past,
                   ". All threads of a cluster must come to the same barrier: move it "
                   "out of the branch or loop.");
     return true;

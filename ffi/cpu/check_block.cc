@@ -44,6 +44,7 @@ void BlockChecks::Begin(uint64_t block) {
   block_ = block;
   stack_.clear();
   last_sites_.fill(kNowhere);
+  last_regions_.fill(0);
   clock_.Begin(launch_.Tick());
 }
 
@@ -202,6 +203,15 @@ bool BlockChecks::IsBeyond(size_t point, uint32_t site) const {
   if (point >= passed.size()) return false;
   return site / 8 < passed[point].size() &&
          (passed[point][site / 8] >> site % 8 & 1) != 0;
+}
+
+std::optional<uint32_t> BlockChecks::WentPast(size_t point, uint32_t thread) const {
+  const uint32_t site = last_sites_[thread];
+  if (IsBeyond(point, site)) return site;
+  const uint32_t synced = static_cast<uint32_t>(state_.kernel.sites.size()) +
+                          static_cast<uint32_t>(last_regions_[thread]);
+  if (IsBeyond(point, synced)) return synced;
+  return std::nullopt;
 }
 
 void BlockChecks::PushStack(uint64_t begin, uint64_t size) {

@@ -41,7 +41,9 @@ class BlockChecks {
 
   // Whether threads come to the access `site` only after sync point `point`.
   bool IsBeyond(size_t point, uint32_t site) const;
-  uint32_t last_site(uint32_t thread) const { return last_sites_[thread]; }
+  // What a thread that has ended did last, if it comes after sync point `point`.
+  std::optional<uint32_t> WentPast(size_t point, uint32_t thread) const;
+  void End(uint32_t thread, int32_t region) { last_regions_[thread] = region; }
 
   // Variables of device functions, on the host's stack.
   size_t stack_size() const { return stack_.size(); }
@@ -76,6 +78,7 @@ class BlockChecks {
   std::vector<Span> stack_;
   Span heap_;  // the allocation found last
   std::array<uint32_t, kMaxThreads> last_sites_;
+  std::array<int32_t, kMaxThreads> last_regions_;
 };
 
 }  // namespace jax_rawcuda

@@ -38,8 +38,10 @@ std::string Position(const Access& access, const Place& place) {
 
 std::string LaunchChecks::At(uint32_t site) const {
   const auto& sites = launch_->kernel.sites;
-  if (site >= sites.size()) return "";
-  const std::string& text = sites[site];
+  const auto& syncs = launch_->kernel.sync_texts;
+  if (site >= sites.size() + syncs.size()) return "";
+  const std::string& text =
+      site < sites.size() ? sites[site] : syncs[site - sites.size()];
   const size_t colon = text.find(": ");
   if (colon == std::string::npos) return " at `" + text + "`";
   return " at " + text.substr(0, colon) + " (`" + text.substr(colon + 2) + "`)";

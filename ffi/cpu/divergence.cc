@@ -50,6 +50,7 @@ void Block::Arrive(uint32_t thread) {
   const uint32_t warp = thread / kWarpSize;
   const uint32_t lane = 1u << thread % kWarpSize;
   if (next_[thread] == kExited) {
+    if (checks_ != nullptr) checks_->End(thread, region_);
     ready_[warp] &= ~lane;
     living_[warp] &= ~lane;
     --living_count_;

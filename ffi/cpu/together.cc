@@ -63,7 +63,10 @@ void Block::UpdateLiving() {
     for (uint32_t lanes = living_[warp]; lanes != 0; lanes &= lanes - 1) {
       const uint32_t lane = LowestBit(lanes);
       const int32_t thread = static_cast<int32_t>(warp * kWarpSize + lane);
-      if (next_[thread] == kExited) continue;
+      if (next_[thread] == kExited) {
+        if (checks_ != nullptr) checks_->End(thread, region_);
+        continue;
+      }
       living |= 1u << lane;
       if (ranges_.empty() || ranges_.back().end != thread) {
         ranges_.push_back({thread, thread});

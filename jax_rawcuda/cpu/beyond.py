@@ -1,6 +1,6 @@
-"""Which accesses of a kernel lie beyond a sync point.
+"""Which accesses of a kernel, and which sync points, lie beyond a sync point.
 
-A thread whose last access does has gone past the point, and will not come to it again.
+A thread whose last one does has gone past the point, and will not come to it again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def sites_beyond(
     Args:
       graph: The kernel's blocks.
       points: Sync points of it; for None no site is beyond.
-      sites: The kernel's accesses.
+      sites: The kernel's accesses and sync points.
     """
     following = {label: block.successors() for label, block in graph.blocks.items()}
     preceding: dict[str, list[str]] = {label: [] for label in graph.blocks}

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from .._demangle import demangle
 from .._errors import ValidationError
 from .beyond import sites_beyond
-from .checks import Site
+from .cfg import Suspend
+from .checks import Site, exact_block
 from .ir import ModuleState
 from .layout import KernelLayout
 from .operands import SIZES
@@ -47,8 +48,9 @@ class CheckTable:
       local: Local variables and call parameters, in each thread's frame.
       globals: Global and constant variables, by symbol until they have a place.
       red_zone_bytes: What red zones add to static shared memory.
-      passed_sites: Per region, one bit per site, lowest first: whether it is beyond the
-        sync point that the region begins with. Empty if that is for some threads only.
+      passed_sites: Per region, one bit per site, lowest first, and one per region for
+        the sync point before it: whether that is beyond the sync point that the region
+        begins with. Empty if that is for some threads only.
       origins: Per site, the variable that the address was computed from, counted from 1
         through the three lists and the parameters; 0 if that is not known.
     """
@@ -89,6 +91,7 @@ def check_table(module: Module, state: ModuleState, layout: KernelLayout) -> Che
         point if point and syncs.is_collective(point.point) else None
         for point in (region.after for region in layout.regions)
     ]
+    places = [*sites, *(_place(layout, point) for point in points)]
     local = tuple(
         CheckedVariable(name, place, layout.variables[name].size)
         for name, place in layout.frame.items()
@@ -102,9 +105,18 @@ def check_table(module: Module, state: ModuleState, layout: KernelLayout) -> Che
             for v in global_
         ),
         red_zone_bytes=variables.red_zone_bytes,
-        passed_sites=sites_beyond(layout.graph, points, sites),
+        passed_sites=sites_beyond(layout.graph, points, places),
         origins=tuple(number.get(site.origin, 0) for site in sites),
     )
+
+
+def _place(layout: KernelLayout, point: Suspend | None) -> Site:
+    """Returns where a sync point stands, as if it were an access."""
+    if point is None:
+        return Site()
+    ends = {block.terminator: label for label, block in layout.graph.blocks.items()}
+    block = exact_block(ends[point], point.instruction)
+    return Site(block, location=point.instruction.location)
 
 
 def _element(variable: Variable) -> int:

@@ -137,10 +137,14 @@ def guard(
 
 def _site(em: Emitter, inst: Instruction, origin: str) -> int:
     site = em.site(inst)
-    # What was merged from several branches does not tell which one its thread took.
-    block = em.block if _is_exact(inst.location) else ""
-    em.state.accesses[site] = Site(block, origin, inst.location)
+    em.state.accesses[site] = Site(exact_block(em.block, inst), origin, inst.location)
     return site
+
+
+def exact_block(block: str, inst: Instruction) -> str:
+    """Returns the block, or "" if its thread may have been elsewhere."""
+    # What was merged from several branches does not tell which one its thread took.
+    return block if _is_exact(inst.location) else ""
 
 
 def _is_exact(location: Location | None) -> bool:

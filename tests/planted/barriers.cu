@@ -304,3 +304,37 @@ extern "C" __global__ void cleared_fixed(const float* x, float* y, int n) {
   s[t] = x[t];
   if (t >= n) y[t] = s[t];
 }
+
+// Warp 1 skips the barrier, and touches no memory afterwards.
+extern "C" __global__ void quiet_vote(const float* x, float* y, int n) {
+  __shared__ float s[32];
+  int t = threadIdx.x;
+  float value = x[t];
+  if (t < 32) {
+    s[t] = value;
+    __syncthreads();  // BUG quiet_vote
+    value = s[t ^ 1];
+  }
+  int count = __popc(__ballot_sync(0xffffffff, value > 0.0f));  // BUG quiet_vote
+  if (t < 32) y[t] = y[t + 32] = count;
+}
+extern "C" __global__ void quiet_vote_fixed(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  s[t] = x[t];
+  __syncthreads();
+  int count = __popc(__ballot_sync(0xffffffff, s[t ^ 1] > 0.0f));
+  if (t < 32) y[t] = y[t + 32] = count;
+}
+
+// Warp 1 votes as well, before it leaves: nobody waits for it.
+extern "C" __global__ void vote_and_leave(const float* x, float* y, int n) {
+  __shared__ float s[32];
+  int t = threadIdx.x;
+  int count = __popc(__ballot_sync(0xffffffff, x[t] > 0.0f));
+  if (t >= 32) return;
+  s[t] = x[t];
+  __syncthreads();
+  count += __popc(__ballot_sync(0xffffffff, s[t ^ 1] > 0.0f));
+  y[t] = y[t + 32] = count;
+}
