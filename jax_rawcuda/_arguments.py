@@ -122,7 +122,7 @@ def sort_arguments(
     for names in (needed, every):
         if len(names) == len(args):
             named = {**dict(zip(names, args, strict=True)), **keywords}
-            _check_scalars(roles, named)
+            _check_scalars(roles, named, keywords)
             return named
     raise SignatureError(_wrong_count(roles, needed, every, len(args)))
 
@@ -165,7 +165,9 @@ def _result_names(roles: Roles) -> str:
     return ", ".join(p.name for p in roles.parameters if p.name in roles.outputs)
 
 
-def _check_scalars(roles: Roles, named: Mapping[str, Any]) -> None:
+def _check_scalars(
+    roles: Roles, named: Mapping[str, Any], keywords: Mapping[str, Any]
+) -> None:
     """Finds an operand that took a scalar's place, as its own pointer is not const."""
     if not all(hasattr(named[p.name], "shape") for p in roles.operands):
         return  # the better error is about that operand
@@ -176,6 +178,13 @@ def _check_scalars(roles: Roles, named: Mapping[str, Any]) -> None:
         if parameter.is_pointer or value_type(parameter.type) is None:  # or a struct
             continue
         if is_array(value) and value.shape:
+            if twice := [p.name for p in roles.operands if p.name in keywords]:
+                raise SignatureError(
+                    f"{roles.kernel}: {describe(value)} came to scalar "
+                    f"'{parameter.name}', which needs a number: positional arguments "
+                    "stand for the parameters that no keyword gives, and "
+                    f"{', '.join(twice)} came by keyword. Pass each once."
+                )
             raise SignatureError(
                 f"{roles.kernel}: pointers without `const` ({_result_names(roles)}) "
                 f"are results, allocated for you and not passed; so {describe(value)} "

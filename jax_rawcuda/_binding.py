@@ -102,7 +102,7 @@ def check_element(name: str, parameter: Parameter, array: ArrayType) -> None:
             f"{name} cannot stand for `{parameter}`: an array holds no addresses."
         )
     choices = element_types(pointee)
-    if not choices and pointee not in _ELEMENTARY:
+    if not choices:
         return  # void, or a struct, whose layout is the caller's affair
     if not accepts(pointee, array.dtype):
         names = list(dict.fromkeys(choice.dtype.name for choice in choices))
@@ -117,9 +117,6 @@ def check_element(name: str, parameter: Parameter, array: ArrayType) -> None:
             f"{name} has shape {array.shape}, but parameter `{parameter}` needs a "
             f"last axis that is a multiple of {lanes} {array.dtype.name}. Pad it."
         )
-
-
-_ELEMENTARY = frozenset({"bool"})
 
 
 def operand_shape(kernel: str, parameter: Parameter, ref: Any) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from ._callbacks import ask
-from ._dtypes import element_type
+from ._dtypes import element_type, element_types
 from ._errors import SignatureError, ValidationError, counted
 from ._extents import Axes, parse_block, parse_shared, parse_threads
 from ._launch import LaunchConfig, ceil_div_grid, launch_config
@@ -181,6 +181,13 @@ class Contract:
                 raise ValidationError(
                     f"{self.owner}: out gives {type_!r} for result '{parameter.name}'; "
                     "it needs a shape and a dtype, as jax.ShapeDtypeStruct has."
+                )
+            readings = element_types(parameter.pointee or "")  # none: the user's affair
+            if readings and type_.dtype not in [r.dtype for r in readings]:
+                raise SignatureError(
+                    f"{self.owner}: out makes result '{parameter.name}' "
+                    f"{type_.dtype.name}, but parameter `{parameter}` needs "
+                    f"{readings[0].dtype.name}. Declare it so."
                 )
         if self.spec is not None and shapes != [t.shape for t in types]:
             raise ValidationError(

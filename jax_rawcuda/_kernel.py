@@ -87,6 +87,10 @@ def kernel(
 
     >>> saxpy = kernel(text, shapes="n, n -> n", threads="n")  # doctest: +SKIP
     """
+    if name is not None and not isinstance(name, str):
+        raise ValidationError(
+            f"kernel: name={name!r}; it needs the kernel's name, as text."
+        )
     if isinstance(source, Function):
         module, name = source.module, name or source.name
     elif isinstance(source, Module):

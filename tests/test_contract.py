@@ -34,6 +34,12 @@ def scale(**contract):
             r"write\. Choose from: out\.$",
         ),
         (
+            {"out": jax.ShapeDtypeStruct((37,), np.int32)},
+            SignatureError,
+            r"^scale: out makes result 'out' int32, but parameter `float\* out` needs "
+            r"float32\. Declare it so\.$",
+        ),
+        (
             {"threads": None, "launch": lambda *_: 3},
             ValidationError,
             r"^scale: launch returned 3; it must return a LaunchConfig\.$",
@@ -59,6 +65,15 @@ def scale(**contract):
 def test_a_declaration_that_does_not_fit_the_kernel(contract, error, text):
     with pytest.raises(error, match=text):
         scale(**contract)(X)
+
+
+@pytest.mark.parametrize("name", [3, b"scale"])
+def test_a_name_that_is_no_text(name):
+    with pytest.raises(ValidationError) as caught:
+        rc.kernel(SOURCE, name, shapes="n -> n", threads="n")
+    assert str(caught.value) == (
+        f"kernel: name={name!r}; it needs the kernel's name, as text."
+    )
 
 
 def test_a_result_without_a_dtype():

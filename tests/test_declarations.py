@@ -69,6 +69,10 @@ def test_macros_are_no_names(parameters, names):
     ("source", "expected"),
     [
         ("__global__ void k() {}", KernelDeclaration("k", ())),
+        (
+            "__global__ void \u044f\u0434_1() {}",
+            KernelDeclaration("\u044f\u0434_1", ()),
+        ),
         ("void __global__ k() {}", KernelDeclaration("k", ())),
         ("static __global__ void k();", KernelDeclaration("k", ())),
         ("__global__ auto k() -> void {}", KernelDeclaration("k", ())),

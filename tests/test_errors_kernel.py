@@ -42,6 +42,14 @@ KERNEL_CALLS = {
         rc.SignatureError,
         "saxpy: 'b' is no parameter",
     ),
+    "twice": (
+        (X, X, 2.0),
+        {"y": X},
+        rc.SignatureError,
+        r"^saxpy: float32\[5\] came to scalar 'a', which needs a number: positional "
+        "arguments stand for the parameters that no keyword gives, and y came by "
+        r"keyword\. Pass each once\.$",
+    ),
     "dimension": (
         (X, X[1:], 2.0),
         {},
