@@ -137,6 +137,8 @@ class SourceCode:
         instances = self._instance(name, compiler)
         kernels = self._list(compiler, instances)
         names = [(kernel.name, kernel.entry.symbol) for kernel in kernels]
+        if target.checked and compiler == "host":
+            compiler = "checked"
         result = self._result(compiler, instances, values)
         variables = symbols_of(values, ptx_variables(result.ptx) if values else ())
         if target.platform == "cpu":
@@ -153,7 +155,8 @@ class SourceCode:
         found = {variable.name: variable for variable in ptx_variables(ptx)}
         types = dict(result.types) if result else {}
         if name not in types or name not in found:
-            raise ValidationError(unreachable_variable(self.name, name, found))
+            source = self._program.source
+            raise ValidationError(unreachable_variable(self.name, name, found, source))
         return read_type(self.name, name, types[name], found[name])
 
     def symbol(self, name: str, target: Target) -> str:
@@ -192,7 +195,8 @@ class SourceCode:
         self, compiler: str, instances: tuple[str, ...], values: Values = ()
     ) -> NvrtcResult:
         # NVRTC leaves every variable's value to the host.
-        free = tuple(name for name, _ in values) if compiler == "host" else ()
+        clang = compiler in ("host", "checked")
+        free = tuple(name for name, _ in values) if clang else ()
         key = compiler, instances, free
         if key not in self._results:
             try:
@@ -205,8 +209,9 @@ class SourceCode:
     def _compile(
         self, compiler: str, instances: tuple[str, ...], free: tuple[str, ...]
     ) -> NvrtcResult:
-        if compiler == "host":
-            return self._program.compile_for_host(instances, free)
+        if compiler in ("host", "checked"):
+            checked = compiler == "checked"
+            return self._program.compile_for_host(instances, free, checked=checked)
         return self._program.compile(compiler, instances)
 
     def _list(self, compiler: str, instances: tuple[str, ...]) -> list[Kernel]:

@@ -178,12 +178,20 @@ def unknown_kernel(subject: str, name: str, known: Iterable[str]) -> str:
     return _no_such("kernel", subject, name, known)
 
 
-def unknown_variable(subject: str, name: str, known: Iterable[str]) -> str:
-    """Writes the message for a variable that the source does not have."""
+def unknown_variable(subject: str, name: str, known: Iterable[str], text: str) -> str:
+    """Writes the message for a variable that `text`, CUDA C++ or PTX, does not have."""
+    last = re.escape(name.split("::")[-1])
+    if re.search(rf"(__shared__|\.shared)\b[^;]*?\b{last}\s*[\[;,={{]", text):
+        return (
+            f"{subject}: variable '{name}' is shared memory, of which each block has "
+            "its own. Fill it in the kernel, or declare it __device__ or __constant__."
+        )
     return _no_such("variable", subject, name, known)
 
 
-def unreachable_variable(subject: str, name: str, known: Iterable[str]) -> str:
+def unreachable_variable(
+    subject: str, name: str, known: Iterable[str], source: str
+) -> str:
     """Writes the message for a variable that no expression at namespace scope names."""
     known = set(known)
     local = {other for other in known if ")::" in other}  # k(int*)::counter
@@ -199,7 +207,7 @@ def unreachable_variable(subject: str, name: str, known: Iterable[str]) -> str:
             f"{subject}: variable '{name}' has a type without a name, which the "
             "compiler cannot spell. Name it: `struct Name {...};`."
         )
-    return unknown_variable(subject, name, known - local)
+    return unknown_variable(subject, name, known - local, source)
 
 
 def _no_such(what: str, subject: str, name: str, known: Iterable[str]) -> str:

@@ -27,6 +27,8 @@ from ._target import Target
 class _ImageCode:
     """Kernels typed by their symbols, or by the user."""
 
+    _text = ""  # if it is one
+
     def __init__(
         self,
         name: str,
@@ -86,7 +88,7 @@ class _ImageCode:
             if name in (variable.name, variable.symbol):
                 return VariableType("", variable.size)
         known = [variable.name for variable in self._variables]
-        raise ValidationError(unknown_variable(self.name, name, known))
+        raise ValidationError(unknown_variable(self.name, name, known, self._text))
 
     def _symbols(self) -> list[tuple[str, str]]:
         return [(kernel.name, kernel.entry.symbol) for kernel in self._kernels]
@@ -104,6 +106,7 @@ class PtxCode(_ImageCode):
     def __init__(self, text: str, declared: Mapping[str, Declared]) -> None:
         entries, variables = ptx_entries(text), ptx_variables(text)
         super().__init__("load_ptx", entries, variables, declared)
+        self._text = text
         self._data = text.encode()
 
     def image(self, name: str, target: Target, values: Values = ()) -> ModuleImage:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 import pytest
+from _ptx_module import HEADER
 from test_globals import SOURCE, TAPS
 
 import jax_rawcuda as rc
@@ -180,6 +181,44 @@ def test_values_that_do_not_fit(module, name, value, kind, message):
     with pytest.raises(kind) as caught:
         module.global_(name).set(value)
     assert message in str(caught.value)
+
+
+SHARED = """
+namespace ns { __shared__ int common; }
+template <int N> __global__ void sized(int* y) {
+  __shared__ __align__(16) float tile[N], other;
+  tile[threadIdx.x] = other = 1;
+  y[0] = tile[0] + ns::common;
+}
+__global__ void open(int* y) {
+  extern __shared__ unsigned long long bytes[];
+  y[0] = bytes[0];
+}
+"""
+
+
+@pytest.mark.parametrize("reader", ["nvrtc", "clang"])
+@pytest.mark.parametrize("name", ["tile", "other", "ns::common", "bytes"])
+def test_shared_memory(name, reader, request):
+    if reader == "clang":
+        request.getfixturevalue("no_nvrtc")
+    with pytest.raises(rc.ValidationError) as caught:
+        rc.compile_nvrtc(SHARED).global_(name)
+    assert str(caught.value) == (
+        f"sized: variable '{name}' is shared memory, of which each block has its own. "
+        "Fill it in the kernel, or declare it __device__ or __constant__."
+    )
+
+
+def test_shared_memory_of_ptx():
+    module = rc.load_ptx(f"""{HEADER}
+    .global .align 4 .u32 plain; .extern .shared .align 16 .b8 bytes[];
+    .visible .entry k() {{ .shared .align 4 .b8 tile[64]; ret; }}""")
+    for name in ("bytes", "tile"):
+        with pytest.raises(rc.ValidationError, match=f"variable '{name}' is shared me"):
+            module.global_(name)
+    with pytest.raises(rc.ValidationError, match="no variable 'plane'"):
+        module.global_("plane")
 
 
 def test_a_traced_value_is_refused(module):
