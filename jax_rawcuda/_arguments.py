@@ -175,7 +175,8 @@ def _check_scalars(
         return  # the better error is about that scalar
     for parameter in roles.parameters:
         value: Any = named.get(parameter.name)
-        if parameter.is_pointer or value_type(parameter.type) is None:  # or a struct
+        kind = None if parameter.is_pointer else value_type(parameter.type)
+        if kind is None or kind.kind == "vector":  # structs and vectors may be arrays
             continue
         if is_array(value) and value.shape:
             if twice := [p.name for p in roles.operands if p.name in keywords]:

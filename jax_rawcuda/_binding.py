@@ -182,7 +182,8 @@ def _not_a_reference(kernel: str, parameter: Parameter, value: Any) -> str:
     if is_array(value) and not isinstance(value, np.generic):
         return (
             f"{where} is an array that this session does not know "
-            f"({describe(value)}). Pass it to the op, or wrap it with s.tensor(x)."
+            f"({describe(value)}). Pass it to the op by position, or wrap it with "
+            "s.tensor(x)."
         )
     return (
         f"{where} is {describe(value)}, but parameter `{parameter}` is a pointer. "

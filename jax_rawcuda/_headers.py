@@ -18,6 +18,7 @@ AUTO_INCLUDES = {
     "cuda_fp16.h": r"\b(?:__half2?(?:_raw)?|nv_half2?|half2)\b",
     "cuda_bf16.h": r"\b(?:__nv_bfloat162?(?:_raw)?|nv_bfloat162?)\b",
     "cuda_fp8.h": r"\b__nv_fp8\w+",
+    "cuda/std/complex": r"\bcuda::std::complex\b",
 }
 _HALF = re.compile(r"\bhalf\b")
 # `float half = 0.5f`, `#define half`, `f(float half)`: a name of the user's own.

@@ -56,7 +56,7 @@ def finish(session: Session, returned: Any) -> Recording:
     visible = [b for b in buffers if b.kind is BufferKind.RESULT]
     # A shared buffer is a result even when nobody wants the new value.
     visible = list(dict.fromkeys([*visible, *map(buffer_of, in_place)]))
-    if session.commands and not buffers and not visible:
+    if session.commands and not buffers:
         raise ValidationError(
             f"{session.op_name}: it has no results, so XLA would never run it. Give "
             "the kernel out= or in_out=, or return a result from the op."

@@ -177,6 +177,18 @@ class Ref:
             "is recorded. Compute with jax.numpy outside of the op."
         )
 
+    def _no_arithmetic(self, *_: object) -> NoReturn:
+        raise SessionError(
+            f"{self._name} is a {type(self).__name__}, memory for kernels, and cannot "
+            "be computed with. Use jax.numpy outside of the op, or a kernel."
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _no_arithmetic
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _no_arithmetic
+    __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _no_arithmetic
+    __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = _no_arithmetic
+    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __abs__ = _no_arithmetic
+
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise SessionError(
             f"{self._name}: a reference cannot be copied or pickled. Pass arrays."

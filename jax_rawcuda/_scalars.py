@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import ml_dtypes
+import jax
 import numpy as np
 
 from ._conversion import ScalarLike, check_native, concrete, convert, type_name
-from ._dtypes import ValueType, c_type_of, value_type
+from ._dtypes import ValueType, c_type_of, element_types, value_type
 from ._errors import SignatureError
+from ._operands import describe
 from ._signature import Parameter
 
 
@@ -21,8 +22,9 @@ class KernelArg:
     rounded; any other number that the type does not hold is a ValidationError.
 
     Attributes:
-      kind: `i32`, `f16`, ..., or `bytes` for a struct.
+      kind: `i32`, `f16`, ..., or `scalar`.
       data: The argument's bytes.
+      dtype: What they hold; None: anything, such as a struct.
 
     >>> KernelArg.u32(7).data
     b'\x07\x00\x00\x00'
@@ -30,6 +32,7 @@ class KernelArg:
 
     kind: str
     data: bytes
+    dtype: np.dtype | None = None
 
     @classmethod
     def i32(cls, value: ScalarLike) -> KernelArg:
@@ -73,9 +76,10 @@ class KernelArg:
 
     @classmethod
     def scalar(cls, value: bytes | np.generic | np.ndarray) -> KernelArg:
-        """Any type, as its bytes: a struct of NumPy's, or raw bytes.
+        """Any type, as its bytes: a number, vector or struct of NumPy's, or raw bytes.
 
-        A NumPy structured dtype needs `align=True` to have C's layout.
+        A NumPy structured dtype needs `align=True` to have C's layout. An array of
+        uint8 is raw bytes.
 
         Args:
           value: Either of them.
@@ -84,10 +88,11 @@ class KernelArg:
           SignatureError: Neither of them.
         """
         if isinstance(value, bytes | bytearray | memoryview):
-            return cls("bytes", bytes(value))
+            return cls("scalar", bytes(value))
         if isinstance(value, np.generic | np.ndarray) and value.dtype.kind != "O":
             check_native("KernelArg.scalar: value", value.dtype)
-            return cls("bytes", value.tobytes())
+            raw = value.dtype.kind == "V" or value.dtype == np.uint8
+            return cls("scalar", value.tobytes(), None if raw else value.dtype)
         raise SignatureError(
             f"KernelArg.scalar: needs bytes or a NumPy value, got {type_name(value)}."
         )
@@ -98,19 +103,8 @@ class KernelArg:
         if target is None:  # the table of dtypes has all of the above
             raise SignatureError(f"KernelArg.{kind}: unknown type `{c_type}`.")
         owner = f"KernelArg.{kind}: value"
-        return cls(kind, convert(owner, c_type, target, concrete(owner, value)))
-
-
-_KINDS = {
-    "i32": np.dtype(np.int32),
-    "u32": np.dtype(np.uint32),
-    "i64": np.dtype(np.int64),
-    "u64": np.dtype(np.uint64),
-    "f16": np.dtype(np.float16),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-}
+        data = convert(owner, c_type, target, concrete(owner, value))
+        return cls(kind, data, target.dtype)
 
 
 def pack_scalar(kernel: str, parameter: Parameter, value: object) -> bytes:
@@ -131,19 +125,39 @@ def pack_scalar(kernel: str, parameter: Parameter, value: object) -> bytes:
         return _check_explicit(owner, parameter, target, value)
     if target is None and parameter.abi in _INTEGER_ABI:  # an enum
         target = _INTEGER_ABI[parameter.abi]
-    if isinstance(value, np.void | np.ndarray) and (
-        target is None or (target.kind == "vector" and target.dtype == value.dtype)
-    ):
+    if target is not None and target.kind == "vector":
+        return _pack_vector(owner, parameter, value)
+    if isinstance(value, np.void | np.ndarray) and target is None:
         check_native(owner, value.dtype)
         return _sized(owner, parameter, value.tobytes())
     scalar = concrete(owner, value)
-    if target is None or target.kind == "vector":
+    if target is None:
         raise SignatureError(
             f"{owner} is {type_name(value)}, but parameter `{parameter}` is a struct "
             f"of {parameter.size} bytes. Pass a NumPy record of that size, or "
             "KernelArg.scalar(bytes)."
         )
     return convert(owner, parameter.type, target, scalar)
+
+
+def _pack_vector(owner: str, parameter: Parameter, value: object) -> bytes:
+    """Packs a `float4` and its like: a NumPy array; of a `float2`, a complex number."""
+    readings = element_types(parameter.type)
+    if isinstance(value, np.ndarray | np.generic):
+        check_native(owner, value.dtype)
+        if any((r.dtype, r.lanes) == (value.dtype, value.size) for r in readings):
+            return value.tobytes()
+    number = next((r.dtype for r in readings if r.dtype.kind == "c"), None)
+    if number is not None and isinstance(value, complex | np.complexfloating):
+        target = ValueType("complex", parameter.size, number)
+        return convert(owner, parameter.type, target, value)
+    if isinstance(value, jax.Array):
+        concrete(owner, value)
+    lane, lanes = readings[0].dtype.name, readings[0].lanes
+    raise SignatureError(
+        f"{owner} is {describe(value)}, but parameter `{parameter}` holds {lanes} "
+        f"{lane}. Pass np.array([...], {lane!r})."
+    )
 
 
 _INTEGER_ABI: dict[str, ValueType] = {
@@ -157,11 +171,14 @@ _INTEGER_ABI: dict[str, ValueType] = {
 def _check_explicit(
     owner: str, parameter: Parameter, target: ValueType | None, arg: KernelArg
 ) -> bytes:
-    kind = _KINDS.get(arg.kind)
-    if kind is not None and target is not None and kind != target.dtype:
+    if arg.dtype is None or target is None:
+        return _sized(owner, parameter, arg.data)
+    readings = [r.dtype for r in element_types(parameter.type)] or [target.dtype]
+    if arg.dtype not in readings:
+        given = f" of {arg.dtype.name}" if arg.kind == "scalar" else ""
         raise SignatureError(
-            f"{owner} is KernelArg.{arg.kind}, but parameter `{parameter}` needs "
-            f"{target.dtype.name}."
+            f"{owner} is KernelArg.{arg.kind}{given}, but parameter `{parameter}` "
+            f"needs {target.dtype.name}."
         )
     return _sized(owner, parameter, arg.data)
 

@@ -24,6 +24,7 @@ class SessionFunction:
     """
 
     def __init__(self, function: Body, name: str | None) -> None:
+        _check_body(function, name)
         functools.update_wrapper(self, function)
         self.name = name or str(getattr(function, "__name__", "op"))
         self._function = function
@@ -74,3 +75,15 @@ class SessionFunction:
             elif parameter.kind is not parameter.KEYWORD_ONLY:
                 names.append(parameter.name)
         return names + [f"argument {i}" for i in range(len(names), count)]
+
+
+def _check_body(function: Any, name: str | None) -> None:
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # not callable, or written in C
+        parameters = {}
+    if not parameters:
+        raise SignatureError(
+            f"{name or 'op'}: {function!r} is no function whose first parameter is the "
+            "session, such as `def f(s, x): ...`."
+        )

@@ -122,6 +122,21 @@ COMMANDS = {
         rc.SessionError,
         "it has no values while",
     ),
+    "sum": (
+        lambda _s, x: 1 + x,
+        rc.SessionError,
+        "is a TensorRef, memory for kernels, and cannot be computed with. Use jax",
+    ),
+    "product": (
+        lambda _s, x: jnp.ones(5) * x,
+        rc.SessionError,
+        "it has no values while the op is recorded",
+    ),
+    "comparison": (
+        lambda _s, x: 0 if x > 0 else 1,
+        rc.SessionError,
+        "memory for kernels, and cannot be computed with",
+    ),
     "stream": (
         lambda s, _x: s.stream().unsafe_raw_handle(),
         rc.SessionError,
@@ -148,6 +163,17 @@ COMMANDS = {
         r"f: result 'output0' is never written",
     ),
 }
+
+
+@pytest.mark.parametrize("wrap", [rc.op, rc.live_op(out=X), rc.op(name="f")])
+@pytest.mark.parametrize("body", [3, "f", lambda: 3, min])
+def test_what_is_no_body(wrap, body):
+    with pytest.raises(rc.SignatureError) as caught:
+        wrap(body)
+    assert str(caught.value).partition(": ")[2] == (
+        f"{body!r} is no function whose first parameter is the session, such as "
+        "`def f(s, x): ...`."
+    )
 
 
 @pytest.mark.parametrize(

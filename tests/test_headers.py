@@ -32,3 +32,6 @@ def test_auto_includes(source, names):
 def test_template_arguments_bring_their_header():
     source = "template <class T> __global__ void k(T* x) {}"
     assert auto_includes(source, ("k<__half>",)) == ("cuda_fp16.h",)
+    complex64 = ("k<cuda::std::complex<float>>",)
+    assert auto_includes(source, complex64) == ("cuda/std/complex",)
+    assert auto_includes("#include <cuda/std/complex>\n" + source, complex64) == ()

@@ -77,6 +77,29 @@ def test_a_forgotten_const_is_named():
         kernel(*arrays(3))
 
 
+def test_vectors_by_value_are_arrays(rng):
+    kernel = rc.kernel(
+        """__global__ void affine(const float* x, float4 m, float* out, int n) {
+          int i = blockIdx.x * blockDim.x + threadIdx.x;
+          if (i < n) out[i] = m.x * x[i] + m.y - m.w;
+        }""",
+        shapes="n -> n",
+        threads="n",
+    )
+    (x,) = arrays(1)
+    for _ in range(2):  # other values are another program
+        m = rng.integers(-9, 9, 4).astype(np.float32)
+        for f in (kernel, jax.jit(lambda x, m=m: kernel(x, m))):
+            out = f(x) if f is not kernel else f(x, m)
+            np.testing.assert_allclose(out, m[0] * x + m[1] - m[3], rtol=1e-5)
+    with pytest.raises(
+        rc.SignatureError,
+        match=r"^affine: scalar 'm' is float64\[4\], but parameter `float4 m` holds 4 "
+        r"float32\. Pass np\.array\(\[\.\.\.\], 'float32'\)\.$",
+    ):
+        kernel(x, np.ones(4))
+
+
 def test_a_result_declared_for_an_operand_in_place():
     kernel = rc.kernel(ADD, shapes="n, n -> n", in_out="total", threads="n")
     with pytest.raises(

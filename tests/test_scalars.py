@@ -159,10 +159,63 @@ def test_structs_are_numpy_records():
         pack("Params", 3, 16)
 
 
-def test_vectors_are_numpy_arrays():
-    assert pack("float3", np.arange(3, dtype=np.float32)) == struct.pack("<3f", 0, 1, 2)
-    with pytest.raises(rc.SignatureError):
-        pack("float3", np.arange(3, dtype=np.int32))
+LANES = np.arange(4, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("c_type", "value"),
+    [
+        ("float3", LANES[:3]),
+        ("float4", LANES),
+        ("float4", LANES.reshape(2, 2)),
+        ("int1", np.int32([7])),
+        ("int1", np.int32(7)),
+        ("uchar4", np.uint8([1, 2, 3, 4])),
+        ("__half2", LANES[:2].astype(np.float16)),
+        ("float2", LANES[:2]),
+        ("float2", np.complex64(1 + 2j)),
+        ("float2", np.complex64([1 + 2j])),
+        ("double2", np.complex128(1 + 2j)),
+    ],
+)
+def test_vectors_are_numpy_arrays(c_type, value):
+    size = value.nbytes
+    assert pack(c_type, value, size) == value.tobytes()
+    assert pack(c_type, rc.KernelArg.scalar(value), size) == value.tobytes()
+    assert pack(c_type, rc.KernelArg.scalar(value.tobytes()), size) == value.tobytes()
+
+
+def test_a_pair_of_floats_is_a_complex_number():
+    assert pack("float2", 1 + 2j, 8) == struct.pack("<2f", 1, 2)
+    with pytest.raises(rc.ValidationError, match="not exact"):
+        pack("float2", np.complex128(0.1j), 8)
+
+
+@pytest.mark.parametrize(
+    ("c_type", "value", "told"),
+    [
+        ("float4", LANES.astype(np.int32), r"int32\[4\]"),
+        ("float4", np.arange(2.0), r"float64\[2\]"),
+        ("float4", LANES[:3], r"float32\[3\]"),
+        ("float4", (1.0, 2.0, 3.0, 4.0), "a Python tuple"),
+        ("float4", 1.0, "a Python float"),
+        ("float4", 1j, "a Python complex"),
+        ("float4", np.complex64([1, 2]), r"complex64\[2\]"),
+    ],
+)
+def test_what_is_no_such_vector(c_type, value, told):
+    match = rf"is {told}, but parameter `float4 a` holds 4 float32\. Pass np\.array"
+    with pytest.raises(rc.SignatureError, match=match):
+        pack(c_type, value, 16)
+    if isinstance(value, np.ndarray) and value.size * value.itemsize == 16:
+        match = rf"KernelArg\.scalar of {value.dtype}, but parameter .* needs float32"
+        with pytest.raises(rc.SignatureError, match=match):
+            pack(c_type, rc.KernelArg.scalar(value), 16)
+
+
+def test_bytes_of_any_kind_are_a_vector():
+    data = np.frombuffer(LANES.tobytes(), np.uint8)
+    assert pack("float4", rc.KernelArg.scalar(data), 16) == LANES.tobytes()
 
 
 def test_an_array_is_not_a_scalar():
@@ -204,5 +257,7 @@ def test_explicit_arguments_are_checked_against_the_parameter():
 def test_a_traced_scalar_says_what_to_do():
     with pytest.raises(rc.SignatureError, match="Declare the parameter as a pointer"):
         pack("float", jnp.float32(2))
+    with pytest.raises(rc.SignatureError, match="is known while tracing"):
+        pack("float4", jnp.ones(4))
     with pytest.raises(rc.SignatureError, match="known while tracing"):
         jax.jit(lambda a: pack("float", a))(jnp.float32(2))
