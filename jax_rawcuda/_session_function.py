@@ -79,10 +79,10 @@ class SessionFunction:
 
 def _check_body(function: Any, name: str | None) -> None:
     try:
-        parameters = inspect.signature(function).parameters
+        takes_session = bool(inspect.signature(function).parameters)
     except (TypeError, ValueError):  # not callable, or written in C
-        parameters = {}
-    if not parameters:
+        takes_session = False
+    if not takes_session:
         raise SignatureError(
             f"{name or 'op'}: {function!r} is no function whose first parameter is the "
             "session, such as `def f(s, x): ...`."
