@@ -20,6 +20,7 @@ KINDS = {
 }
 _HEADER = ".version 8.3\n.target sm_90\n.address_size 64\n"
 _CONTEXT_BYTES = 256
+_SHARED_BYTES = 32  # dynamic, per thread
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ def run(form: Form, *sources: np.ndarray) -> list[np.ndarray]:
     ]
     count = len(columns[0])
     results = [np.zeros(count, KINDS[kind][1]) for kind in form.results]
-    launch(cpu.load_kernel(form.ptx(), "k"), [*results, *columns], count)
+    shared = _SHARED_BYTES * count
+    launch(cpu.load_kernel(form.ptx(), "k"), [*results, *columns], count, shared)
     return results
 
 

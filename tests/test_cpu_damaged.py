@@ -131,7 +131,7 @@ def test_damaged_ptx_that_loads_runs_or_fails():
         ),
         (".visible .entry other() { ret; }", "k: the PTX has no such kernel"),
         (
-            ".visible .entry k() { .reg .b32 %r1; mov.u32 %r1; ret; }",
+            ".visible .entry k() { .reg .b32 %r1; vote.sync.all.pred %r1; ret; }",
             r"\(ValueError: .*would ptxas take it",
         ),
     ],

@@ -251,12 +251,40 @@ def test_shifts_over_the_width():
 # Shared memory and blocks
 
 
-def test_shared_memory_that_is_too_large():
-    source = """(int* out) {
-      __shared__ int s[1000000];
-      s[threadIdx.x] = 1;
+STATIC = "k: {} bytes for static shared memory per block; the limit is 49152. Declare "
+DYNAMIC = "k: {} bytes of shared memory per block requested"
+
+
+@pytest.mark.parametrize(
+    ("static", "dynamic", "message"),
+    [
+        (12288, 0, ""),
+        (12292, 0, STATIC.format(49168)),
+        (1000000, 0, STATIC.format(4000000)),
+        (12288, 178 << 10, ""),
+        (12288, 180 << 10, DYNAMIC.format(228 << 10)),
+    ],
+)
+def test_shared_memory_that_is_too_large(static, dynamic, message):
+    source = f"""(int* out) {{
+      __shared__ int s[{static}];
+      extern __shared__ int t[];
+      s[threadIdx.x] = t[threadIdx.x] = 1;
       __syncthreads();
-      out[0] = s[out[0]];
-    }"""
-    message = fault(source, zeros(1))
-    assert "k: 4000000 bytes of shared memory per block requested" in message
+      out[0] = s[out[0]] + t[out[0]];
+    }}"""
+    if message:
+        assert message in fault(source, zeros(1), shared_mem_bytes=dynamic)
+    else:
+        (out,) = run(source, zeros(1), shared_mem_bytes=max(dynamic, 4))
+        assert out[0] == 2
+
+
+def test_constant_memory_that_is_too_large():
+    source = """(int* out);
+    __constant__ int a[8192], b[{}];
+    extern "C" __global__ void k(int* out) {{ out[0] += a[out[0]] + b[out[0]]; }}"""
+    (out,) = run(source.format(8192), np.int32([8]))
+    assert out[0] == 8
+    message = fault(source.format(8193), zeros(1))
+    assert "k: 65540 bytes for __constant__ variables; the limit is 65536." in message

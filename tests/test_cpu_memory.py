@@ -15,15 +15,15 @@ from jax_rawcuda import UnsupportedError
 
 pytest.importorskip("llvmlite")
 # Each thread has its own 32 bytes of shared memory, at %w0 and, generic, at %addr.
+CELLS = ".extern .shared .align 16 .b8 cells[];\n"
 CELL = """
-.shared .align 16 .b8 cells[65536];
 mov.u32 %w0, cells; mad.lo.u32 %w0, %x, 32, %w0;
 cvt.u64.u32 %addr, %w0; cvta.shared.u64 %addr, %addr;
 """
 
 
 def cell(text: str, sources: tuple[str, ...], results: tuple[str, ...]) -> Form:
-    return Form(CELL + text, sources, results)
+    return Form(CELL + text, sources, results, CELLS)
 
 
 # Moves

@@ -131,6 +131,7 @@ class Block {
                      uint32_t site, const char* advice);
 
   uint32_t BarrierId(uint32_t thread, const SyncPoint& sync) const;
+  std::string BarrierFault(uint32_t thread, const SyncPoint& sync) const;
   uint32_t WaitingAt(uint32_t warp, SyncKind kind) const;
 
   const SyncPoint& SyncOf(uint32_t thread) const {

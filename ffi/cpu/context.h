@@ -16,7 +16,8 @@ inline constexpr uint32_t kWarpSize = 32;
 // What a thread waits for between two regions (SyncPoint::kind).
 enum class SyncKind : int32_t {
   kNone = 0,
-  kBarrier = 1,     // sub: BarrierOperation; aux 1: barrier 0 of the whole block
+  kBarrier = 1,     // sub: BarrierOperation; aux 1: barrier 0 of the whole block;
+                    // immediate0: how many there are
   kWarpSync = 2,    //
   kShuffle = 3,     // sub: ShuffleMode; aux 1: lane and clamp are the immediates
   kVote = 4,        // sub: VoteMode

@@ -1,6 +1,8 @@
 // divergence.cc: threads of a block that are in different places.
 #include <algorithm>
 #include <map>
+#include <string>
+#include <utility>
 
 #include "ffi/cpu/block.h"
 #include "ffi/cpu/collectives.h"
@@ -65,6 +67,10 @@ void Block::Arrive(uint32_t thread) {
       waits = false;
       break;
     case SyncKind::kBarrier: {
+      if (std::string fault = BarrierFault(thread, sync); !fault.empty()) {
+        launch_->Fail(std::move(fault));
+        break;
+      }
       const bool whole = sync.aux == 1 && sync.sub == 0;
       barriers_[BarrierId(thread, sync)].Arrive(thread, whole ? 0 : Input(1, thread));
       barriers_used_ = true;
@@ -123,7 +129,28 @@ bool Block::Agree() {
 
 uint32_t Block::BarrierId(uint32_t thread, const SyncPoint& sync) const {
   if (sync.aux == 1 && sync.sub == 0) return 0;
-  return Input(0, thread) % kBarriers;
+  return Input(0, thread);
+}
+
+// What is wrong with the barrier that a thread names, or "".
+std::string Block::BarrierFault(uint32_t thread, const SyncPoint& sync) const {
+  const auto operation = static_cast<BarrierOperation>(sync.sub);
+  if (sync.aux == 1 && operation == BarrierOperation::kSync) return "";
+  const auto limit = static_cast<uint32_t>(sync.immediate0);
+  const uint32_t id = Input(0, thread);
+  const uint32_t count = Input(1, thread);
+  const bool whole_warps = count % kWarpSize == 0 || limit > kPtxBarriers;
+  const bool counted = operation != BarrierOperation::kArrive || count != 0;
+  if (id < limit && whole_warps && counted) return "";
+  const auto& texts = launch_->kernel.sync_texts;
+  const std::string place = " in " + Describe(static_cast<int32_t>(thread)) + " at " +
+                            texts.at(static_cast<size_t>(next_[thread]));
+  if (id >= limit) {
+    return "barrier number " + std::to_string(id) + place + "; 0 to " +
+           std::to_string(limit - 1) + " is allowed.";
+  }
+  return "barrier of " + std::to_string(count) + " threads" + place +
+         "; a multiple of " + std::to_string(kWarpSize) + " is needed.";
 }
 
 uint32_t Block::WaitingAt(uint32_t warp, SyncKind kind) const {

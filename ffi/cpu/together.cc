@@ -117,6 +117,7 @@ bool Block::PassBarrier(const SyncPoint& sync) {
   const auto operation = static_cast<BarrierOperation>(sync.sub);
   if (operation == BarrierOperation::kArrive) return false;
   const uint32_t first = static_cast<uint32_t>(ranges_.front().begin);
+  if (!BarrierFault(first, sync).empty()) return false;
   const uint32_t id = BarrierId(first, sync);
   if (barriers_used_ && !barriers_[id].idle()) return false;
   if (sync.aux == 1 && operation == BarrierOperation::kSync) return true;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 
 from .._errors import UnsupportedError
@@ -91,7 +92,7 @@ def float_constant(bits: int, width: int, llvm_type: str) -> str:
         (half,) = struct.unpack("<H", struct.pack("<e", value))
         return f"0xH{half:04X}"
     if llvm_type == "float":
-        value = struct.unpack("<f", struct.pack("<f", value))[0]
+        value = ctypes.c_float(value).value  # infinite if it is too large
     return f"0x{_double_bits(value):016X}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Callable, Iterator
 
 from .._errors import UnsupportedError
@@ -25,6 +26,7 @@ from .operands import (
 )
 
 _FLOAT = re.compile(r"0[fF]([0-9a-fA-F]{8})$|0[dD]([0-9a-fA-F]{16})$")
+_DECIMAL = re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][+-]?\d+)?$")
 _INTEGER = re.compile(r"(-?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)U?$")
 _OFFSET = re.compile(r"(.*?)\s*\+\s*(-?\w+)$")
 _FILE = re.compile(r'\.file\s+(\d+)\s+"(.*?)"')
@@ -175,7 +177,9 @@ def parse_integer(text: str) -> int | None:
 
 
 def parse_float(text: str) -> Float | None:
-    """Parses a PTX float constant (`0f3F800000`); None if it is something else."""
+    """Parses a float constant (`0f3F800000`, `1.0`); None if it is something else."""
+    if _DECIMAL.match(text):
+        return Float(int.from_bytes(struct.pack(">d", float(text))), 64)
     match = _FLOAT.match(text)
     if not match:
         return None

@@ -8,6 +8,8 @@ from .ptx import Module, Variable
 _LOCAL = 512 << 10  # per thread
 _PARAMETERS = 32764
 _VARIABLE = 2 << 30
+_SHARED = 48 << 10  # static, per block
+_CONSTANT = 64 << 10  # of a module
 
 
 def check_sizes(module: Module, kernel: str, names: list[str]) -> None:
@@ -32,6 +34,19 @@ def check_sizes(module: Module, kernel: str, names: list[str]) -> None:
             _check_variable(kernel, variable)
     for variable in module.variables.values():
         _check_variable(kernel, variable)
+    size = sum(v.size for v in module.variables.values() if v.space == "const")
+    advice = "Make some of them __device__."
+    _check(kernel, "__constant__ variables", size, _CONSTANT, advice)
+
+
+def check_shared(kernel: str, size: int) -> None:
+    """Refuses more static shared memory per block, in bytes, than a device has.
+
+    Raises:
+      UnsupportedError: There is more.
+    """
+    advice = "Declare one array `extern __shared__`, and give shared_mem_bytes."
+    _check(kernel, "static shared memory per block", size, _SHARED, advice)
 
 
 def _check_variable(kernel: str, variable: Variable) -> None:

@@ -17,7 +17,7 @@ from .guesses import guesses
 from .inline import callers, flatten, must_inline
 from .ir import ModuleState
 from .layout import KernelLayout
-from .limits import check_sizes
+from .limits import check_shared, check_sizes
 from .nans import make_nans_canonical
 from .operands import Instruction, Symbol
 from .ops.table import OPCODES
@@ -26,6 +26,7 @@ from .ptx import Function, Module, parse
 from .recompute import recompute
 from .regions import RegionEmitter
 from .variables import Variables, device_symbol, round_up
+from .verify import verify
 
 # Turns of a spin loop before a thread lets others run.
 SPIN_BUDGET = 2000
@@ -110,6 +111,7 @@ def translate(ptx: str, kernel: str) -> Translation:
     reachable = module.reachable(kernel)
     check_sizes(module, kernel, reachable)
     for name in reachable:
+        verify(kernel, module.functions[name].body)
         make_nans_canonical(module.functions[name].body)
     inlined = must_inline(module, reachable)
     state = ModuleState(
@@ -120,6 +122,8 @@ def translate(ptx: str, kernel: str) -> Translation:
         pointed=_pointed(module, reachable, inlined),
         checked=checked,
     )
+    variables = state.variables
+    check_shared(kernel, variables.shared_bytes - variables.red_zone_bytes)
     layout, params, param_bytes = _lay_out(module, function, inlined, state)
     regions = []
     for index in range(len(layout.regions)):

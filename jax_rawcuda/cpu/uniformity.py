@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from . import special
-from ._types import FLOAT_TYPES
+from ._types import FLOAT_TYPES, LLVM_TYPES, WIDTHS
 from .cfg import Graph, Suspend, point_registers, uses_and_definitions
 from .operands import (
     Instruction,
@@ -138,10 +138,10 @@ def _affine(inst: Instruction, sources: list[int]) -> int:
         case "mad" if not inst.has("hi"):
             return scaled(0, 1) + sources[2]
         case "shl":
-            shift = inst.operands[2]
-            return (
-                sources[0] << shift.value if isinstance(shift, Integer) else IRREGULAR
-            )
+            match inst.operands[2]:
+                case Integer(count) if 0 <= count < WIDTHS[LLVM_TYPES[inst.type]]:
+                    return sources[0] << count
+            return IRREGULAR
         case "or" if isinstance(inst.operands[2], Integer) and sources[0]:
             return sources[0]  # NVVM writes `i * 4 + 1` as `i * 4 | 1`.
         case _:

@@ -82,6 +82,8 @@ def _masked(mask: Operand, *inputs: tuple[int, Operand, str]) -> tuple[bool, _In
 
 _REDUCTIONS = {"popc": 1, "and": 2, "or": 3}
 _ARRIVE = 4
+# PTX has 16; `.tile`, of our headers, stands for others of the scheduler.
+_BARRIERS, _TILE_BARRIERS = 16, 64
 
 
 def _barrier(inst: Instruction) -> SyncPoint:
@@ -96,7 +98,7 @@ def _barrier(inst: Instruction) -> SyncPoint:
             "relaxed",
         )  # fmt: skip
         return SyncPoint(SyncKind.CLUSTER, sub=int(inst.has("wait")))
-    _require(inst, "cta", "sync", "arrive", "red", "aligned", *_REDUCTIONS)
+    _require(inst, "cta", "tile", "sync", "arrive", "red", "aligned", *_REDUCTIONS)
     if inst.has("red"):
         return _barrier_reduction(inst)
     whole_block = len(operands) == 1 and operands[0] == Integer(0)
@@ -104,7 +106,12 @@ def _barrier(inst: Instruction) -> SyncPoint:
         return SyncPoint(SyncKind.BARRIER, aux=1, n_in=2)
     inputs = _barrier_inputs(operands)
     sub = 0 if inst.has("sync") else _ARRIVE
-    return SyncPoint(SyncKind.BARRIER, sub=sub, n_in=2, inputs=inputs)
+    limit = _barrier_limit(inst)
+    return SyncPoint(SyncKind.BARRIER, sub=sub, n_in=2, imm0=limit, inputs=inputs)
+
+
+def _barrier_limit(inst: Instruction) -> int:
+    return _TILE_BARRIERS if inst.has("tile") else _BARRIERS
 
 
 def _barrier_inputs(operands: tuple[Operand, ...]) -> _Inputs:
@@ -122,6 +129,7 @@ def _barrier_reduction(inst: Instruction) -> SyncPoint:
         sub=sub,
         n_in=3,
         n_out=1,
+        imm0=_barrier_limit(inst),
         inputs=(*_barrier_inputs(tuple(barrier)), (2, predicate, "i1")),
         results=((0, destination, "i32" if inst.has("popc") else "i1"),),
     )

@@ -23,7 +23,7 @@ struct __jrc_wide_tile {
     return __jrc_block_rank() / Size * (Size / 32);
   }
   // All tiles of all sizes have barriers of their own, numbered like the nodes of a
-  // tree. Those below 16 are the user's.
+  // tree. Those below 16 are the user's; `.tile` names the others, which PTX lacks.
   __JRC_FN static unsigned int __jrc_barrier() {
     return 32 + 1024 / Size + __jrc_block_rank() / Size;
   }
@@ -34,7 +34,7 @@ struct __jrc_wide_tile {
     unsigned int r;
     asm volatile(
         "{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %1, 0;\n\t"
-        "barrier.cta.red.popc.u32 %0, %2, %3, p;\n\t}"
+        "barrier.tile.red.popc.u32 %0, %2, %3, p;\n\t}"
         : "=r"(r)
         : "r"(predicate), "r"(__jrc_barrier()), "r"(__jrc_present())
         : "memory");
@@ -42,7 +42,9 @@ struct __jrc_wide_tile {
   }
 
   __JRC_FN static void sync() {
-    __barrier_sync_count(__jrc_barrier(), __jrc_present());
+    asm volatile("barrier.tile.sync %0, %1;" ::"r"(__jrc_barrier()),
+                 "r"(__jrc_present())
+                 : "memory");
   }
   __JRC_FN static unsigned int thread_rank() { return __jrc_block_rank() % Size; }
   __JRC_FN static int any(int predicate) { return __jrc_count(predicate) != 0; }
