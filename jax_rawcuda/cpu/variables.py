@@ -97,13 +97,16 @@ class Variables:
         linkage = "" if self._checked else "internal "
         if not self._module.functions_of(variable.name):
             self.external.append(variable.name)
+            if self._checked:  # what lies behind its pointers is known, too
+                for text in _scalars(variable):
+                    self._element(text)
             access = "constant" if variable.space == "const" else "global"
             return (
                 f"{symbol} = external {access} [{count} x {kind}], "
                 f"align {variable.align}"
             )
         # The addresses of device functions are known to this kernel's code only.
-        elements = [self._element(text) for text in _flat(variable.initializer)]
+        elements = [self._element(text) for text in _scalars(variable)]
         elements += ["0"] * (count - len(elements))
         value = "[" + ", ".join(f"{kind} {element}" for element in elements) + "]"
         return (
@@ -130,7 +133,7 @@ def initial_elements(
       address: Of another variable, by name.
     """
     size = SIZES[variable.type]
-    for text in _flat(variable.initializer) if variable.initializer else ():
+    for text in _scalars(variable):
         value = _parse_element(text)
         if not isinstance(value, int):
             name, offset = value
@@ -158,6 +161,10 @@ def device_symbol(name: str) -> str:
 def round_up(value: int, multiple: int) -> int:
     """Rounds up to a multiple."""
     return -(-value // multiple) * multiple
+
+
+def _scalars(variable: Variable) -> list[str]:
+    return _flat(variable.initializer) if variable.initializer else []
 
 
 def _flat(text: str) -> list[str]:
