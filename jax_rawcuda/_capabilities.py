@@ -11,7 +11,7 @@ import jax
 from ._device import call_driver
 from ._errors import UnsupportedError, ValidationError
 from ._launch import MAX_BLOCK, MAX_GRID, MAX_SHARED_MEM_BYTES, MAX_THREADS, Dim3
-from .cpu.clang import ARCH
+from .cpu.invoke import ARCH
 
 _WARP = 32
 _SHARED_WITHOUT_OPT_IN = 48 << 10

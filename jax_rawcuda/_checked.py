@@ -18,10 +18,9 @@ _MAGIC = b"CHK1"
 
 def image_of(function: Function, target: Target, plan: Plan) -> ModuleImage:
     """Returns the image that a plan runs a kernel from."""
-    image = function.image(target)
-    if plan.labels is None or image.kind != "host_ptx":
-        return image
-    return _checked_image(image)
+    if plan.labels is None or target.platform != "cpu":
+        return function.image(target)
+    return _checked_image(function.image(dataclasses.replace(target, checked=True)))
 
 
 @functools.lru_cache(maxsize=64)

@@ -44,13 +44,14 @@ def frontend(program: Program, compiler: str, variables: Names = ()) -> Frontend
 
     Args:
       program: What to compile.
-      compiler: An architecture for NVRTC, `host` for clang.
+      compiler: An architecture for NVRTC, `host` for clang, `checked` for clang where
+        accesses are checked.
       variables: For clang, those whose first value the text does not decide.
 
     Raises:
       UnsupportedError: It is not there.
     """
-    if compiler != "host":
+    if compiler not in ("host", "checked"):
         identity = repr(_nvrtc.version()), compiler
         return Frontend(
             "nvrtc", identity, functools.partial(_run_nvrtc, program, compiler)
@@ -58,9 +59,10 @@ def frontend(program: Program, compiler: str, variables: Names = ()) -> Frontend
     from .cpu import clang_identity
 
     # A fault on the CPU tells its line.
-    identity = clang_identity(), repr((variables, program.place))
+    checked = compiler == "checked"
+    identity = clang_identity(), repr((variables, program.place, checked))
     return Frontend(
-        "clang", identity, functools.partial(_run_clang, program, variables)
+        "clang", identity, functools.partial(_run_clang, program, variables, checked)
     )
 
 
@@ -91,7 +93,7 @@ def _run_nvrtc(
 
 
 def _run_clang(
-    program: Program, variables: Names, expressions: Names, probes: Names
+    program: Program, variables: Names, checked: bool, expressions: Names, probes: Names
 ) -> NvrtcResult:
     from .cpu import compile_source
 
@@ -110,6 +112,7 @@ def _run_clang(
             flags=further.flags,
             # A variable whose address is taken may change.
             name_expressions=(*variables, *probes, *expressions),
+            checked=checked,
         )
     except CompileError as error:
         if reasons := _name_errors(error.log, "name expression"):

@@ -22,7 +22,6 @@ from ._shims import SHIMS
 from ._source import Location, line_directive
 
 _LINES = re.compile(r"\b(?:assert|__LINE__|__FILE__|__builtin_(?:LINE|FILE))\b")
-
 _Run = Callable[[Names, Names], NvrtcResult]  # of (expressions, probes)
 
 
@@ -157,20 +156,26 @@ class Program:
         return self._compile(arch, tuple(expressions))
 
     def compile_for_host(
-        self, expressions: Sequence[str] = (), variables: Sequence[str] = ()
+        self,
+        expressions: Sequence[str] = (),
+        variables: Sequence[str] = (),
+        *,
+        checked: bool = False,
     ) -> NvrtcResult:
         """Compiles with clang for the CPU route; the result has no cubin.
 
         Args:
           expressions: As for `compile`.
           variables: Those whose first value the text does not decide.
+          checked: Whether accesses must have the alignment that their type asks for.
 
         Raises:
           CompileError: The text does not compile.
           ValidationError: The text has no such kernel.
           UnsupportedError: There is no clang.
         """
-        return self._compile("host", tuple(expressions), tuple(variables))
+        compiler = "checked" if checked else "host"
+        return self._compile(compiler, tuple(expressions), tuple(variables))
 
     def probe_variable(self, compiler: str, name: str) -> NvrtcResult | None:
         """Compiles, and asks for the type of a variable's address.

@@ -22,10 +22,12 @@ class Target:
     Attributes:
       platform: `cuda` or `cpu`.
       arch: `sm_90` (a cubin), `compute_90` (PTX), "" on the CPU.
+      checked: Whether accesses are going to be checked, on the CPU.
     """
 
     platform: Literal["cuda", "cpu"]
     arch: str = ""
+    checked: bool = False
 
 
 def default_target(platform: str, options: NvrtcOptions | None = None) -> Target:

@@ -21,7 +21,10 @@ enum AccessFlags : uint32_t {
   // Bits 8 to 15: log2 of the alignment.
   kBlockScope = 1 << 16,  // atomic for, and seen by, threads of the block only
   kGuess = 1 << 17,       // an atomic operation verifies what is read
+  // Bits 18 to 31: the number of a load whose value is only stored again, in the flags
+  // of the load and of the store.
 };
+inline constexpr uint32_t kCopyShift = 18;
 inline constexpr uint32_t kAlignmentShift = 8;
 inline constexpr uint32_t kAlignmentMask = 255;
 
@@ -33,6 +36,7 @@ struct Access {
   uint32_t site;
 
   bool has(uint32_t flag) const { return (flags & flag) != 0; }
+  uint32_t copy() const { return flags >> kCopyShift; }
   uint64_t alignment() const {
     return uint64_t{1} << (flags >> kAlignmentShift & kAlignmentMask);
   }
@@ -64,6 +68,12 @@ struct Span {
 struct Place {
   const Span* span;
   int64_t offset;
+};
+
+// A read of what nothing has written.
+struct Unwritten {
+  Access access;
+  Place place;
 };
 
 }  // namespace jax_rawcuda

@@ -43,6 +43,7 @@ BlockChecks::BlockChecks(LaunchChecks& launch, const LaunchState& state,
 void BlockChecks::Begin(uint64_t block) {
   block_ = block;
   stack_.clear();
+  copies_.Clear();
   last_sites_.fill(kNowhere);
   last_regions_.fill(0);
   clock_.Begin(launch_.Tick());
@@ -65,12 +66,10 @@ bool BlockChecks::Allow(const Access& access) {
       launch_.Fail("out of host memory for the checks of " + span.what + ".");
       return false;
     }
-    if (access.has(kReads) && !Initialized(access, place)) {
-      launch_.ReportUninitialized(access, place, block_);
-      return false;
-    }
-    FindRaces(access, place);
   }
+  if (access.has(kReads) && !Read(access, place)) return false;
+  if (access.has(kWrites) && !Write(access, place)) return false;
+  if (span.shadow != nullptr) FindRaces(access, place);
   if (access.has(kAcquires | kReleases | kAtomic) && !access.has(kGuess)) {
     HandOn(access);
   }
@@ -94,10 +93,44 @@ bool BlockChecks::Bounded(const Access& access, const Place& place) {
   return false;
 }
 
+// Whether somebody has written what is read, or need not have.
+bool BlockChecks::Read(const Access& access, const Place& place) {
+  std::optional<Unwritten> read;
+  if (access.has(kUnused)) return true;
+  if (!Initialized(access, place)) {
+    read = Unwritten{access, place};
+  } else {
+    read = copies_.Find(access.address, access.bytes);
+  }
+  if (access.copy() != 0) {
+    copies_.Carry(access, read);
+  } else if (read) {
+    launch_.ReportUninitialized(read->access, read->place, block_);
+    return false;
+  }
+  return true;
+}
+
+// Whether what is written may go there.
+bool BlockChecks::Write(const Access& access, const Place& place) {
+  copies_.Forget(access.address, access.bytes);
+  const std::optional<Unwritten> value = copies_.Carried(access);
+  if (!value) return true;
+  // Only the block itself sees these; others may use what they find elsewhere.
+  const Span* const span = place.span;
+  const bool own = span->per_block || (span->shadow == nullptr && span != &heap_);
+  if (own) {
+    copies_.Store(access, *value);
+  } else {
+    launch_.ReportUninitialized(value->access, value->place, block_);
+  }
+  return own;
+}
+
 // Vectors may hold unused parts, so one written byte is enough.
 bool BlockChecks::Initialized(const Access& access, const Place& place) const {
   const Span& span = *place.span;
-  if (span.initialized || access.has(kUnused)) return true;
+  if (span.initialized || span.shadow == nullptr) return true;
   const uint32_t since = span.per_block ? clock_.begin() : 1;
   const auto offset = static_cast<uint64_t>(place.offset);
   const Cell* const end = span.shadow->end(offset, access.bytes);
@@ -165,6 +198,7 @@ void BlockChecks::Deliver(uint64_t address, uint64_t bytes) {
   Shadow& shadow = *place.span->shadow;
   if (place.offset < 0 || offset + bytes > place.span->size) return;
   if (!shadow.Prepare(offset, bytes)) return;
+  copies_.Forget(address, bytes);
   Mark nobody{};
   nobody.time = launch_.now();
   nobody.block = kNoBlock;
@@ -220,6 +254,12 @@ void BlockChecks::PushStack(uint64_t begin, uint64_t size) {
   span.begin = begin;
   span.size = size;
   stack_.push_back(std::move(span));
+}
+
+void BlockChecks::PopStack(size_t size) {
+  for (; stack_.size() > size; stack_.pop_back()) {
+    copies_.Forget(stack_.back().begin, stack_.back().size);
+  }
 }
 
 void BlockChecks::Free(uint64_t address, uint32_t thread, uint32_t site) {

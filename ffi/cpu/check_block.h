@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ffi/cpu/check_clock.h"
+#include "ffi/cpu/check_copies.h"
 #include "ffi/cpu/check_launch.h"
 
 namespace jax_rawcuda {
@@ -48,7 +49,7 @@ class BlockChecks {
   // Variables of device functions, on the host's stack.
   size_t stack_size() const { return stack_.size(); }
   void PushStack(uint64_t begin, uint64_t size);
-  void PopStack(size_t size) { stack_.resize(size); }
+  void PopStack(size_t size);
 
   uint64_t Allocate(uint64_t size) { return launch_.heap.Allocate(size); }
   void Free(uint64_t address, uint32_t thread, uint32_t site);
@@ -62,6 +63,8 @@ class BlockChecks {
   Place FindHeap(const Access& access);
   bool Bounded(const Access& access, const Place& place);
   bool Initialized(const Access& access, const Place& place) const;
+  bool Read(const Access& access, const Place& place);
+  bool Write(const Access& access, const Place& place);
   void FindRaces(const Access& access, const Place& place);
   void HandOn(const Access& access);
   bool Conflicts(const Mark& mark, const Access& access) const;
@@ -77,6 +80,7 @@ class BlockChecks {
   std::vector<Span> local_;   // from the start of a thread's frame
   std::vector<Span> stack_;
   Span heap_;  // the allocation found last
+  Copies copies_;
   std::array<uint32_t, kMaxThreads> last_sites_;
   std::array<int32_t, kMaxThreads> last_regions_;
 };

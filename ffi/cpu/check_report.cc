@@ -77,10 +77,15 @@ void LaunchChecks::ReportBounds(const Access& access, const Place& place,
 
 void LaunchChecks::ReportMisaligned(const Access& access, const Place& place,
                                     uint64_t block) {
+  const uint64_t needed = access.alignment();
+  const uint64_t begin = access.address - static_cast<uint64_t>(place.offset);
+  const std::string advice = begin % needed == 0
+                                 ? "Align the index, or use a narrower type."
+                                 : "Declare it with alignas(" + std::to_string(needed) +
+                                       "), or use a narrower type.";
   Fail(place.span->what + ": misaligned " + Action(access) + " at " +
        Position(access, place) + ", by " + Who(access.thread, block, access.site) +
-       "; it needs a multiple of " + std::to_string(access.alignment()) +
-       " bytes. Align the index, or use a narrower type.");
+       "; it needs a multiple of " + std::to_string(needed) + " bytes. " + advice);
 }
 
 void LaunchChecks::ReportReadOnly(const Access& access, const Place& place,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ._abi import SyncKind, SyncPoint
-from .operands import Instruction, Location, Memory, registers
+from .operands import Instruction, Location, Memory, Operand, registers
 
 if TYPE_CHECKING:
     from .device import FunctionEmitter
@@ -25,6 +25,7 @@ RED_ZONE = 64
 # A pointer to a buffer of the call holds the buffer's number above its address.
 _ADDRESS_MASK = (1 << 48) - 1
 _ALIGNMENT_SHIFT = 8
+_COPY_SHIFT = 18
 # CUB's merge sorts read one element too many and drop it.
 _LIBRARY = "/cub/"
 _ROW_BYTES = 16  # of an 8x8 matrix of 16-bit elements
@@ -83,10 +84,21 @@ def ordering(inst: Instruction) -> Action:
 
 def reading(em: Emitter, inst: Instruction) -> Action:
     """Returns what a load does."""
-    action = Action.READ | ordering(inst)
+    action = Action.READ | ordering(inst) | _copy(em, inst.operands[0])
     if em.state.guesses.isdisjoint(registers(inst.operands[0])):
         return action
     return action | Action.ATOMIC | Action.GUESS
+
+
+def writing(em: Emitter, inst: Instruction) -> Action:
+    """Returns what a store does."""
+    return Action.WRITE | ordering(inst) | _copy(em, inst.operands[1])
+
+
+def _copy(em: Emitter, value: Operand) -> Action:
+    """Returns the number of the load of what is only copied, as a flag."""
+    numbers = {em.state.copies.get(name, 0) for name in registers(value)}
+    return Action((numbers.pop() if len(numbers) == 1 else 0) << _COPY_SHIFT)
 
 
 def untagged(em: Emitter, address: str) -> str:

@@ -6,19 +6,18 @@ import dataclasses
 import functools
 import hashlib
 import re
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from .._demangle import demangle
 from .._errors import CompileError, ValidationError
+from . import alignment, invoke
 from .cccl import cccl_identity, cccl_include_dirs
 from .cluster_dims import cluster_lines, with_cluster_dims
+from .invoke import ARCH
 from .prelude import LARGE_HEADERS, headers_digest, prelude_flags
 from .toolchain import INCLUDE_DIR, Clang, find_clang
-
-ARCH = "sm_90"
 
 _FLAGS = (
     "-x",
@@ -100,6 +99,7 @@ class _Request:
     fast_math: bool
     flags: tuple[str, ...]
     name_expressions: tuple[str, ...]
+    checked: bool
 
 
 def compile_source(
@@ -113,6 +113,7 @@ def compile_source(
     fast_math: bool = False,
     flags: Sequence[str] = (),
     name_expressions: Sequence[str] = (),
+    checked: bool = False,
 ) -> ClangResult:
     """Compiles CUDA C++ to PTX for the CPU route.
 
@@ -127,6 +128,7 @@ def compile_source(
         arithmetic flushes subnormal numbers to zero.
       flags: Further flags of clang.
       name_expressions: Kernels to instantiate and to name, such as `ns::saxpy<float>`.
+      checked: Whether accesses must have the alignment that their type asks for.
 
     Raises:
       CompileError: clang refused the source; the message holds its log.
@@ -143,6 +145,7 @@ def compile_source(
             fast_math=fast_math,
             flags=tuple(flags),
             name_expressions=tuple(dict.fromkeys(name_expressions)),
+            checked=checked,
         ),
         find_clang(),
     )
@@ -154,7 +157,9 @@ def clang_identity() -> str:
     Raises:
       UnsupportedError: There is no clang.
     """
-    ours = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    files = __file__, alignment.__file__, invoke.__file__
+    texts = b"".join(Path(file).read_bytes() for file in files)
+    ours = hashlib.sha256(texts).hexdigest()
     return repr((find_clang().fingerprint, ours, headers_digest(), cccl_identity()))
 
 
@@ -165,7 +170,8 @@ def _compile(request: _Request, clang: Clang) -> ClangResult:
         Path(empty).mkdir()
         _write_headers(Path(folder), request.headers)
         flags = _flags(request, folder)
-        run = functools.partial(_run, clang, empty, text=_with_probes(request))
+        compiler = invoke.run_checked if request.checked else invoke.run
+        run = functools.partial(compiler, clang, empty, text=_with_probes(request))
         code, ptx, log = run((*flags, *_prelude(clang, request)))
         # One of another build of clang, or of headers that have changed since.
         if code and ("PCH file" in log or "precompiled header" in log):
@@ -182,22 +188,6 @@ def _compile(request: _Request, clang: Clang) -> ClangResult:
             arch=ARCH,
         )
     return _result(request, ptx, log)
-
-
-def _run(
-    clang: Clang, folder: str, flags: tuple[str, ...], *, text: str
-) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [*clang.command, *flags, "-o", "-", "-"],
-        input=text.encode(),
-        capture_output=True,
-        check=False,
-        cwd=folder,
-    )
-    log = done.stderr.decode(errors="replace")
-    if done.returncode < 0:
-        log += f"clang was killed by signal {-done.returncode}\n"
-    return done.returncode, done.stdout.decode(errors="replace"), log
 
 
 def _language(request: _Request) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from . import checks, polls
 from .cfg import CARRY, Block, Branch, Jump, Poll, Switch, build
+from .copies import copies
 from .emitter import Emitter
 from .guesses import guesses
 from .ir import ModuleState
@@ -38,7 +39,7 @@ class FunctionEmitter(Emitter):
             self.state.origins = origins(body.statements)
         graph = build(body.statements, body.targets)
         if self.state.checked:
-            self.state.guesses = guesses(graph)
+            self.state.guesses, self.state.copies = guesses(graph), copies(graph)
         polls.add_polls(graph)
         labels = {label: f"L{index}" for index, label in enumerate(graph.blocks)}
         self.label("enter")

@@ -29,6 +29,7 @@ class ModuleState:
       origins: Of checked code: for the registers of the function that is being written,
         see `origins.py`.
       guesses: Likewise; see `guesses.py`.
+      copies: Likewise; see `copies.py`.
     """
 
     variables: Variables
@@ -45,6 +46,7 @@ class ModuleState:
     accesses: dict[int, Site] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
     guesses: frozenset[str] = frozenset()
+    copies: Mapping[str, int] = field(default_factory=dict)
 
 
 class IrWriter:

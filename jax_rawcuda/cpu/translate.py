@@ -13,6 +13,7 @@ from .check_table import CheckTable, check_table
 from .device import FunctionEmitter
 from .fold import fold_sync_operands
 from .functions import parse_call
+from .copies import copies
 from .guesses import guesses
 from .inline import callers, flatten, must_inline
 from .ir import ModuleState
@@ -172,7 +173,7 @@ def _lay_out(
         state.origins = origins(flat.statements)
     graph = build(fold_sync_operands(flat.statements), flat.targets)
     if state.checked:
-        state.guesses = guesses(graph)
+        state.guesses, state.copies = guesses(graph), copies(graph)
     cuts.cut_spin_loops(graph)
     synchronises = any(
         isinstance(block.terminator, Suspend) for block in graph.blocks.values()

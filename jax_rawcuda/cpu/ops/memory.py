@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .._types import LLVM_TYPES, WIDTHS, is_signed, memory_type
-from ..checks import MBARRIER, Action, fence, ordering, reading
+from ..checks import MBARRIER, Action, fence, reading, writing
 from ..emitter import Emitter
 from ..operands import SIZES, Instruction, Operand, Sink, Vector
 from ._common import Handler, require
@@ -132,7 +132,7 @@ def _store(em: Emitter, inst: Instruction) -> None:
     align = 1 if pointer.private else access.size
     if access.space != "param":
         nbytes = access.size * len(sources)
-        em.guard(inst, pointer, nbytes, Action.WRITE | ordering(inst))
+        em.guard(inst, pointer, nbytes, writing(em, inst))
     for index, (source, value) in enumerate(zip(sources, values, strict=True)):
         if isinstance(source, Sink):
             continue
