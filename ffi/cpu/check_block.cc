@@ -43,6 +43,7 @@ BlockChecks::BlockChecks(LaunchChecks& launch, const LaunchState& state,
 void BlockChecks::Begin(uint64_t block) {
   block_ = block;
   stack_.clear();
+  heap_.clear();
   copies_.Clear();
   last_sites_.fill(kNowhere);
   last_regions_.fill(0);
@@ -117,8 +118,9 @@ bool BlockChecks::Write(const Access& access, const Place& place) {
   const std::optional<Unwritten> value = copies_.Carried(access);
   if (!value) return true;
   // Only the block itself sees these; others may use what they find elsewhere.
-  const Span* const span = place.span;
-  const bool own = span->per_block || (span->shadow == nullptr && span != &heap_);
+  const Span& span = *place.span;
+  const bool own = span.per_block ||
+                   (span.shadow == nullptr && heap_.find(span.begin) == heap_.end());
   if (own) {
     copies_.Store(access, *value);
   } else {
@@ -150,6 +152,18 @@ bool BlockChecks::Conflicts(const Mark& mark, const Access& access) const {
 }
 
 void BlockChecks::FindRaces(const Access& access, const Place& place) {
+  const std::optional<Mark> other = Touch(access, place);
+  if (!other) return;
+  const Race race{access, place, *other, block_, Skipped(access, *other)};
+  if (access.has(kWrites) && !access.has(kAtomic)) {
+    launch_.Defer(race);
+  } else {
+    launch_.ReportRace(race);
+  }
+}
+
+// Notes an access; returns an earlier one that is not ordered before it.
+std::optional<Mark> BlockChecks::Touch(const Access& access, const Place& place) {
   const Shadow& shadow = *place.span->shadow;
   const auto offset = static_cast<uint64_t>(place.offset);
   // Marks of an earlier block in the same shared memory mean nothing.
@@ -180,13 +194,7 @@ void BlockChecks::FindRaces(const Access& access, const Place& place) {
       cell->read = mine;
     }
   }
-  if (other.time == 0) return;
-  const Race race{access, place, other, block_, Skipped(access, other)};
-  if (access.has(kWrites) && !access.has(kAtomic)) {
-    launch_.Defer(race);
-  } else {
-    launch_.ReportRace(race);
-  }
+  return other.time == 0 ? std::nullopt : std::optional<Mark>(other);
 }
 
 void BlockChecks::Deliver(uint64_t address, uint64_t bytes) {
@@ -264,6 +272,19 @@ void BlockChecks::PopStack(size_t size) {
 
 void BlockChecks::Free(uint64_t address, uint32_t thread, uint32_t site) {
   if (address == 0) return;
+  launch_.Settle();
+  const auto found = launch_.heap.Find(address, state_.id);
+  if (found && found->begin == address && !found->freed && found->shadow != nullptr) {
+    // To the threads that use the memory this is a write.
+    const Access access{address, found->size, kWrites, thread, site};
+    const Place place = FindHeap(access);
+    if (place.span->shadow->Prepare(0, found->size)) {
+      if (const std::optional<Mark> other = Touch(access, place)) {
+        launch_.ReportRace({access, place, *other, block_, Skipped(access, *other)});
+        return;
+      }
+    }
+  }
   const CheckedHeap::Freed freed = launch_.heap.Free(address);
   if (freed == CheckedHeap::Freed::kOk) return;
   launch_.ReportFree(address, freed == CheckedHeap::Freed::kTwice, thread, site,

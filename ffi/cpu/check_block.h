@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "ffi/cpu/check_clock.h"
@@ -51,7 +52,7 @@ class BlockChecks {
   void PushStack(uint64_t begin, uint64_t size);
   void PopStack(size_t size);
 
-  uint64_t Allocate(uint64_t size) { return launch_.heap.Allocate(size); }
+  uint64_t Allocate(uint64_t size) { return launch_.heap.Allocate(size, state_.id); }
   void Free(uint64_t address, uint32_t thread, uint32_t site);
 
  private:
@@ -66,6 +67,7 @@ class BlockChecks {
   bool Read(const Access& access, const Place& place);
   bool Write(const Access& access, const Place& place);
   void FindRaces(const Access& access, const Place& place);
+  std::optional<Mark> Touch(const Access& access, const Place& place);
   void HandOn(const Access& access);
   bool Conflicts(const Mark& mark, const Access& access) const;
   std::optional<size_t> Skipped(const Access& access, const Mark& other) const;
@@ -79,7 +81,7 @@ class BlockChecks {
   std::vector<Span> shared_;  // from the start of shared memory
   std::vector<Span> local_;   // from the start of a thread's frame
   std::vector<Span> stack_;
-  Span heap_;  // the allocation found last
+  std::unordered_map<uint64_t, Span> heap_;  // allocations, by where they begin
   Copies copies_;
   std::array<uint32_t, kMaxThreads> last_sites_;
   std::array<int32_t, kMaxThreads> last_regions_;

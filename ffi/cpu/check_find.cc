@@ -120,12 +120,17 @@ Place BlockChecks::FindLocal(const Access& access, uint64_t offset) {
 
 Place BlockChecks::FindHeap(const Access& access) {
   const uint64_t address = access.address & kAddressMask;
-  const std::optional<CheckedHeap::Found> found = launch_.heap.Find(address);
+  const std::optional<CheckedHeap::Found> found = launch_.heap.Find(address, state_.id);
   if (!found) return {nullptr, 0};
-  heap_.what = "memory from malloc (" + std::to_string(found->size) + " bytes)";
-  heap_.begin = found->begin;
-  heap_.size = found->size;
-  const Place place{&heap_, static_cast<int64_t>(address - found->begin)};
+  Span& span = heap_[found->begin];
+  if (span.size != found->size) {
+    span.what = "memory from malloc (" + std::to_string(found->size) + " bytes)";
+  }
+  span.begin = found->begin;
+  span.size = found->size;
+  span.shadow = found->shadow;
+  span.initialized = span.shadow == nullptr;
+  const Place place{&span, static_cast<int64_t>(address - found->begin)};
   if (!found->freed) return place;
   launch_.ReportFreed(access, place, block_);
   return {nullptr, 0};

@@ -14,7 +14,7 @@ constexpr uint64_t kLargest = uint64_t{1} << 40;
 
 }  // namespace
 
-uint64_t CheckedHeap::Allocate(uint64_t size) {
+uint64_t CheckedHeap::Allocate(uint64_t size, uint64_t launch) {
   if (size == 0 || size > kLargest) return 0;
   std::unique_ptr<uint8_t[]> memory(new (std::nothrow)
                                         uint8_t[size + 2 * kRedZone + kAlignment]);
@@ -23,7 +23,10 @@ uint64_t CheckedHeap::Allocate(uint64_t size) {
       (reinterpret_cast<uint64_t>(memory.get()) + kRedZone + kAlignment - 1) /
       kAlignment * kAlignment;
   const std::lock_guard<std::mutex> lock(mutex_);
-  allocations_[begin + size + kRedZone] = {{begin, size, false}, std::move(memory)};
+  auto shadow = std::make_unique<Shadow>(size);
+  const Found place{begin, size, false, shadow.get()};
+  allocations_[begin + size + kRedZone] = {place, std::move(memory), std::move(shadow),
+                                           launch};
   return begin;
 }
 
@@ -47,12 +50,13 @@ CheckedHeap::Freed CheckedHeap::Free(uint64_t address) {
   return Freed::kOk;
 }
 
-std::optional<CheckedHeap::Found> CheckedHeap::Find(uint64_t address) {
+std::optional<CheckedHeap::Found> CheckedHeap::Find(uint64_t address, uint64_t launch) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = allocations_.upper_bound(address);
   if (found == allocations_.end()) return std::nullopt;
-  const Found& place = found->second.place;
+  Found place = found->second.place;
   if (address + kRedZone < place.begin) return std::nullopt;
+  if (found->second.launch != launch) place.shadow = nullptr;
   return place;
 }
 
