@@ -84,6 +84,57 @@ def test_labelled_and_binary_partitions(device, x):
     np.testing.assert_array_equal(binary, np.ravel(want))
 
 
+def numbered(keys):
+    """Size, number of parts and own part of each place, parts by their first place."""
+    ranks = {key: rank for rank, key in enumerate(dict.fromkeys(keys))}
+    sizes = {key: list(keys).count(key) for key in ranks}
+    return [sizes[k] * 10000 + len(ranks) * 100 + ranks[k] for k in keys]
+
+
+def halves(flags):
+    """The same of the parts that a predicate makes: `false` is first, if both exist."""
+    both = len(set(flags)) > 1
+    return [
+        list(flags).count(f) * 10000 + (1 + both) * 100 + (both and f) for f in flags
+    ]
+
+
+def test_parts_are_numbered(device, x):
+    x[:64] = 1  # whole tiles of one part
+    labelled, binary, of_some = run(
+        device, "numbered_parts", x, out=[(N, "i4"), (N, "i4"), (N, "i8")]
+    )
+    tiles = x.reshape(-1, 8)
+    np.testing.assert_array_equal(labelled, np.ravel([numbered(t % 3) for t in tiles]))
+    np.testing.assert_array_equal(binary, np.ravel([halves(t > 2) for t in tiles]))
+    places = np.arange(N)
+    for begin in range(0, N, 32):
+        some = places[begin : begin + 32]
+        some = some[some % 3 != 0]
+        want = np.int64(numbered(x[some] % 4))
+        for label in range(4):
+            part = some[x[some] % 4 == label]
+            want[x[some] % 4 == label] += 1000000 * np.int64(halves(x[part] > 5))
+        np.testing.assert_array_equal(of_some[some], want)
+    assert (of_some[::3] == -1).all()
+
+
+def test_handles_and_functions_of_one_thread(device):
+    alone, tile, some, whole, totals, first = run(
+        device, "handles", np.zeros(2, np.int32), np.zeros(N, np.int32),
+        out=[(N, "i4")] * 4, in_out=("totals", "first"),
+    )  # fmt: skip
+    i = np.arange(N)
+    assert (alone == 1000).all()
+    np.testing.assert_array_equal(tile, 8000 + i % 8)
+    np.testing.assert_array_equal(some, np.where(i % 4, 0, 8000 + i % 32 // 4))
+    np.testing.assert_array_equal(whole, BLOCK * 1000 + i % BLOCK)
+    np.testing.assert_array_equal(totals, [2 * BLOCKS, 3 * N // 32])
+    first = first.reshape(-1, 32)
+    np.testing.assert_array_equal(first, np.repeat(first[:, :1], 32, 1))
+    np.testing.assert_array_equal(np.sort(first[:, 0]), np.arange(N // 32) * 3)
+
+
 def test_reductions_of_a_tile(device, rng):
     x = rng.integers(-(2**20), 2**20, N).astype(np.int32)
     found = run(device, "reductions", x, out=[(N, "i4")] * 5)

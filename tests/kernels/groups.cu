@@ -59,6 +59,47 @@ extern "C" __global__ void partitions(const int* x, int* labelled, int* binary) 
   binary[i] = half.size() * 100 + half.thread_rank();
 }
 
+// How many parts there are, and which one a thread is in. The labels differ above their
+// lower 32 bits.
+template <class Group>
+__device__ int numbered(const Group& group) {
+  return group.size() * 10000 + group.meta_group_size() * 100 + group.meta_group_rank();
+}
+extern "C" __global__ void numbered_parts(const int* x, int* labelled, int* binary,
+                                          long long* of_some) {
+  auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  labelled[i] = numbered(cg::labeled_partition(tile, (long long)(x[i] % 3) << 32));
+  binary[i] = numbered(cg::binary_partition(tile, x[i] > 2));
+  of_some[i] = -1;
+  if (i % 3 == 0) return;
+  auto some = cg::coalesced_threads();
+  auto same = cg::labeled_partition(some, (unsigned)x[i] % 4);
+  of_some[i] =
+      numbered(same) + 1000000ll * numbered(cg::binary_partition(same, x[i] > 5));
+}
+
+// One thread for its group, with arguments; groups behind a handle.
+__device__ int placed(cg::thread_group group) {
+  group.sync();
+  return group.size() * 1000 + group.thread_rank();
+}
+extern "C" __global__ void handles(int* alone, int* tile, int* some, int* whole,
+                                   int* totals, int* first) {
+  auto block = cg::this_thread_block();
+  auto warp = cg::tiled_partition<32>(block);
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  alone[i] = placed(cg::this_thread());
+  tile[i] = placed(cg::tiled_partition(cg::tiled_partition<16>(block), 8));
+  whole[i] = placed(block);
+  cg::invoke_one(block, [](int* p, int n) { atomicAdd(p, n); }, totals, 2);
+  int old = cg::invoke_one_broadcast(
+      warp, [](int* p, int n) { return atomicAdd(p, n); }, totals + 1, 3);
+  first[i] = old;
+  some[i] = 0;
+  if (i % 4 == 0) some[i] = placed(cg::coalesced_threads());
+}
+
 extern "C" __global__ void reductions(const int* x, int* sum, int* least, int* most,
                                       int* conjunction, int* exclusive_or) {
   auto tile = cg::tiled_partition<16>(cg::this_thread_block());

@@ -54,9 +54,10 @@ template <class Group>
 __JRC_FN unsigned int group_size(const Group& group) {
   return group.size();
 }
-template <class Group, class Function>
-__JRC_FN void invoke_one(const Group& group, Function function) {
-  if (group.thread_rank() == 0) function();
+template <class Group, class Function, class... Arguments>
+__JRC_FN void invoke_one(const Group& group, Function&& function,
+                         Arguments&&... arguments) {
+  if (group.thread_rank() == 0) function(static_cast<Arguments&&>(arguments)...);
 }
 
 // Operators of reduce and the scans.

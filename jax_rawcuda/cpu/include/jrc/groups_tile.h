@@ -88,6 +88,8 @@ struct thread_block_tile : __jrc_lanes_of_tile<(Size > 32), Size> {
   __JRC_FN unsigned int meta_group_size() const { return __jrc_meta_size; }
 };
 
+__JRC_FN thread_block_tile<1> this_thread() { return {0, 1}; }
+
 template <unsigned int Size>
 __JRC_FN thread_block_tile<Size, thread_block> tiled_partition(const thread_block&) {
   return {__jrc_block_rank() / Size, (__jrc_block_size() + Size - 1) / Size};
@@ -109,11 +111,12 @@ __JRC_FN thread_block this_thread_block(block_tile_memory<MaxBlockSize>&) {
   return {};
 }
 
-template <class Group, class Function>
-__JRC_FN auto invoke_one_broadcast(const Group& group, Function function)
-    -> decltype(function()) {
-  decltype(function()) r{};
-  if (group.thread_rank() == 0) r = function();
+template <class Group, class Function, class... Arguments>
+__JRC_FN auto invoke_one_broadcast(const Group& group, Function&& function,
+                                   Arguments&&... arguments)
+    -> decltype(function(static_cast<Arguments&&>(arguments)...)) {
+  decltype(function(static_cast<Arguments&&>(arguments)...)) r{};
+  if (group.thread_rank() == 0) r = function(static_cast<Arguments&&>(arguments)...);
   return group.shfl(r, 0);
 }
 

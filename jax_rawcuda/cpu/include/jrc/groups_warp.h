@@ -122,6 +122,8 @@ __JRC_FN coalesced_group coalesced_threads() { return {__activemask()}; }
 // Any of the groups of a block, when its kind is known at run time only.
 class thread_group {
  public:
+  thread_group(const thread_group&) = default;
+  thread_group& operator=(const thread_group&) = delete;
   __JRC_FN thread_group(const thread_block&) : __jrc_size(__jrc_block_size()) {}
   __JRC_FN thread_group(const coalesced_group& group)
       : __jrc_size(group.size()), __jrc_lanes(group.__jrc_members) {}
@@ -134,8 +136,8 @@ class thread_group {
     else
       __syncwarp(__jrc_lanes);
   }
+  // There is no num_threads(): CUDA declares it, and does not define it.
   __JRC_FN unsigned int size() const { return __jrc_size; }
-  __JRC_FN unsigned int num_threads() const { return __jrc_size; }
   __JRC_FN unsigned int thread_rank() const {
     return __jrc_lanes == 0 ? __jrc_block_rank()
                             : __popc(__jrc_lanes & __jrc_lanes_below());
@@ -158,14 +160,20 @@ __JRC_FN coalesced_group tiled_partition(const coalesced_group& group,
     members |= 1u << group.__jrc_lane_of(i);
   return {members, rank, (group.size() + size - 1) / size};
 }
-template <class Group>
-__JRC_FN coalesced_group labeled_partition(const Group& group, int label) {
-  return {__match_any_sync(group.__jrc_mask(), label)};
+// The parts are numbered by their lowest lanes.
+template <class Group, class Label>
+__JRC_FN coalesced_group labeled_partition(const Group& group, Label label) {
+  unsigned int all = group.__jrc_mask(), members = __match_any_sync(all, label);
+  unsigned int first = members & -members, lane = 1u << __jrc_lane();
+  unsigned int firsts = __ballot_sync(all, lane == first);
+  return {members, (unsigned int)__popc(firsts & (first - 1)),
+          (unsigned int)__popc(firsts)};
 }
 template <class Group>
 __JRC_FN coalesced_group binary_partition(const Group& group, bool label) {
-  unsigned int yes = __ballot_sync(group.__jrc_mask(), label);
-  return {label ? yes : group.__jrc_mask() & ~yes, label, 2};
+  unsigned int all = group.__jrc_mask(), yes = __ballot_sync(all, label);
+  if (yes == 0 || yes == all) return {all, 0, 1};
+  return {label ? yes : all & ~yes, label, 2};
 }
 
 }  // namespace cooperative_groups::__v1
