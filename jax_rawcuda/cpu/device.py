@@ -52,9 +52,10 @@ class FunctionEmitter(Emitter):
                 self.emit(inst)
             end_block(self, block, labels)
         pointers = "".join(f", ptr {name}" for name in self._parameters.values())
+        kept = "noinline " if self._function.name in self.state.kept else ""
         self.state.functions += [
             f"define internal void {device_symbol(self._function.name)}"
-            f"(ptr %ctx, i32 %lt, i32 %tx, i32 %ty, i32 %tz{pointers}) #0 {{",
+            f"(ptr %ctx, i32 %lt, i32 %tx, i32 %ty, i32 %tz{pointers}) {kept}#0 {{",
             "pre:",
             *self.register_slots(),
             *(checks.enter_function(self) if self.state.checked else ()),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from .._demangle import demangle
@@ -65,24 +66,26 @@ def must_inline(module: Module, names: list[str]) -> set[str]:
 
 def callers(module: Module, names: list[str], marked: set[str]) -> set[str]:
     """Extends a set of functions by all that call one of them, directly or not."""
-    calls = {name: called_functions(module.functions[name]) for name in names}
-    marked = set(marked)
-    changed = True
-    while changed:
-        more = {name for name in names if calls[name] & marked} - marked
+    places: dict[str, list[str]] = {}
+    for name in names:
+        for callee in called_functions(module.functions[name]):
+            places.setdefault(callee, []).append(name)
+    marked, todo = set(marked), list(marked)
+    while todo:
+        more = set(places.get(todo.pop(), ())) - marked
         marked |= more
-        changed = bool(more)
+        todo += more
     return marked
 
 
-def called_functions(function: Function) -> set[str]:
-    """Returns the names that a function calls directly."""
-    return {
+def called_functions(function: Function) -> Counter[str]:
+    """Returns the names that a function calls directly, and how often."""
+    return Counter(
         call.target.name
         for inst in function.body.statements
         if isinstance(inst, Instruction) and inst.opcode == "call"
         if isinstance((call := parse_call(inst)).target, Symbol)
-    }
+    )
 
 
 def flatten(module: Module, kernel: Function, inlined: set[str]) -> Flat:
@@ -94,7 +97,7 @@ def flatten(module: Module, kernel: Function, inlined: set[str]) -> Flat:
         targets=dict(body.targets),
     )
     flat.framed = {v.name for v in flat.variables.values() if v.space == "local"}
-    _Inliner(module, inlined, flat).copy(body.statements, (kernel.name,))
+    _Inliner(module, inlined, flat).copy(kernel)
     return flat
 
 
@@ -104,18 +107,30 @@ class _Inliner:
         self._inlined = inlined
         self._flat = flat
         self._count = 0
+        # Functions that are being copied, and what is left of each.
+        self._stack: dict[str, Iterator[Statement]] = {}
 
-    def copy(self, statements: list[Statement], stack: tuple[str, ...]) -> None:
-        for statement in statements:
-            if isinstance(statement, Instruction) and statement.opcode == "call":
-                target = parse_call(statement).target
-                if isinstance(target, Symbol) and target.name in self._inlined:
-                    self._expand(statement, target.name, stack)
-                    continue
-            self._flat.statements.append(statement)
+    def copy(self, kernel: Function) -> None:
+        self._stack[kernel.name] = iter(kernel.body.statements)
+        while self._stack:
+            for statement in next(reversed(self._stack.values())):
+                if (call := self._inlined_call(statement)) is not None:
+                    self._expand(*call)
+                    break
+                self._flat.statements.append(statement)
+            else:
+                self._stack.popitem()
 
-    def _expand(self, inst: Instruction, name: str, stack: tuple[str, ...]) -> None:
-        if name in stack:
+    def _inlined_call(self, statement: Statement) -> tuple[Instruction, str] | None:
+        if not isinstance(statement, Instruction) or statement.opcode != "call":
+            return None
+        target = parse_call(statement).target
+        if not isinstance(target, Symbol) or target.name not in self._inlined:
+            return None
+        return statement, target.name
+
+    def _expand(self, inst: Instruction, name: str) -> None:
+        if name in self._stack:
             raise UnsupportedError(
                 f"instruction {inst}: a recursive device function ({demangle(name)}) "
                 "with a barrier or warp operation inside is not available on the CPU; "
@@ -152,7 +167,7 @@ class _Inliner:
                 inst, opcode="bra", operands=(Symbol(end),), negated=not inst.negated
             )
             flat.statements.append(skip)
-        self.copy([*renamed, Label(end)], (*stack, name))
+        self._stack[name] = iter([*renamed, Label(end)])
 
 
 def _rename(

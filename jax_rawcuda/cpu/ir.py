@@ -25,6 +25,7 @@ class ModuleState:
     Attributes:
       pointed: LLVM symbols of the functions that may be called through a pointer, by
         the number of their parameters and results.
+      kept: Functions that must not be inlined.
       accesses: Of checked code, by site.
       origins: Of checked code: for the registers of the function that is being written,
         see `origins.py`.
@@ -37,6 +38,7 @@ class ModuleState:
     may_fault: frozenset[str] = frozenset()
     deep: frozenset[str] = frozenset()
     pointed: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    kept: frozenset[str] = frozenset()
     checked: bool = False
     declarations: dict[str, str] = field(default_factory=dict)
     definitions: dict[str, str] = field(default_factory=dict)

@@ -17,6 +17,20 @@ from .ptx import parse
 from .translate import KernelDescriptor, Translation, translate
 
 _OPTIMIZATION = 3
+# LLVM's options are of the process.
+_LLVM_OPTIONS = (
+    # llvmlite's LLVM checks assertions. One fails, and ends the process, when it folds
+    # the tail of a loop with few turns (LLVM 22).
+    "-force-tail-folding-style=none",
+    # The time of these grows with the square of a block's length: the scheduler after
+    # register allocation, which such processors do for themselves; and dependences in
+    # the one before, beyond so many accesses to memory.
+    "-disable-post-ra",
+    "-dag-maps-huge-region=100",
+)
+# So does that of the vectorisers, which also recurse as deeply as values depend on each
+# other. They leave alone modules with a function of more lines of IR than this.
+_MOST_VECTORISED = 10_000
 _DECLARED = re.compile(r'^declare .*?@"?([\w.$]+)"?\(', re.MULTILINE)
 
 
@@ -140,9 +154,8 @@ class _Toolchain:
             ) from error
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        # llvmlite's LLVM checks assertions. One fails, and ends the process, when it
-        # folds the tail of a loop with few turns (LLVM 22).
-        llvm.set_option("", "-force-tail-folding-style=none")
+        for option in _LLVM_OPTIONS:
+            llvm.set_option("", option)
         self._llvm = llvm
         cpu = llvm.get_host_cpu_name()
         features = llvm.get_host_cpu_features().flatten()
@@ -152,7 +165,7 @@ class _Toolchain:
         self._jit = llvm.create_lljit_compiler(self._machine)
         self._symbols = _host_symbols()
         version = f"llvmlite {llvmlite.__version__}, ABI {ABI_VERSION}"
-        passes = f"O{_OPTIMIZATION} without unrolling"
+        passes = f"O{_OPTIMIZATION} without unrolling, {_LLVM_OPTIONS}"
         self.identity = f"{version}, {passes}, {cpu}, {features}"
 
     def missing(self, ir: str) -> set[str]:
@@ -169,8 +182,9 @@ class _Toolchain:
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
         options = llvm.create_pipeline_tuning_options(speed_level=_OPTIMIZATION)
-        options.loop_vectorization = True
-        options.slp_vectorization = True
+        vectorise = longest_function(ir) <= _MOST_VECTORISED
+        options.loop_vectorization = vectorise
+        options.slp_vectorization = vectorise
         options.loop_interleaving = True
         options.loop_unrolling = False  # clang and NVRTC have done it
         builder = llvm.create_pass_builder(machine, options)
@@ -194,6 +208,12 @@ class _Toolchain:
         for symbol in exports:
             builder.export_symbol(symbol)
         return builder.link(self._jit, name)
+
+
+def longest_function(ir: str) -> int:
+    """Returns the number of lines of the longest function in IR text."""
+    functions = ir.split("\ndefine ")[1:]
+    return max((f.count("\n") for f in functions), default=0)
 
 
 def _host_symbols() -> dict[str, int]:

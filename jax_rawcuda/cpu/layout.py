@@ -33,11 +33,12 @@ class KernelLayout:
       registers: Register name -> PTX type.
       variables: Local variables by name.
       parameters: Kernel parameter -> byte offset.
-      live: Block -> registers live at its start.
+      live: First block of a region -> registers live at its start.
       slots: Register -> byte offset of its array, per thread of the block.
       slot_bytes: Bytes of all arrays, per thread.
       frame: Variable -> offset in the thread's frame.
       frame_bytes: Size of a thread's frame.
+      on_stack: Whether a local variable is not in it.
 
     With a `red_zone`, in bytes, every variable is in the frame and lies between two.
     """
@@ -61,7 +62,7 @@ class KernelLayout:
             if isinstance(block.terminator, Suspend):
                 self._numbers[label] = len(self.regions)
                 self.regions.append(Region(block.terminator.resume, block.terminator))
-        self.live = live_in(graph)
+        self.live = live_in(graph, [region.start for region in self.regions])
         self.frame: dict[str, int] = {}
         self.frame_bytes = 0
         if red_zone:
@@ -70,6 +71,10 @@ class KernelLayout:
             self._place_frame(framed)
         else:
             self._place_frame({n for n in framed if variables[n].size > _LARGE})
+        self.on_stack = any(
+            variable.space == "local" and name not in self.frame
+            for name, variable in variables.items()
+        )
         self.slots: dict[str, int] = {}
         self.slot_bytes = 0
         self._place_slots()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import compress
 
 from .cfg import (
     Branch,
@@ -16,8 +17,8 @@ from .cfg import (
 from .operands import registers
 
 
-def live_in(graph: Graph) -> dict[str, frozenset[str]]:
-    """Returns, for each block, the registers that are live at its start."""
+def live_in(graph: Graph, labels: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Returns, for each of some blocks, the registers that are live at its start."""
     numbers: dict[str, int] = {}
 
     def mask(names: Iterable[str]) -> int:
@@ -53,8 +54,8 @@ def live_in(graph: Graph) -> dict[str, frozenset[str]]:
             live[label] = new
     names = list(numbers)
     return {
-        label: frozenset(name for i, name in enumerate(names) if bits >> i & 1)
-        for label, bits in live.items()
+        label: frozenset(compress(names, map(int, bin(live[label])[:1:-1])))
+        for label in labels
     }
 
 

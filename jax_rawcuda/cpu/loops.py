@@ -42,8 +42,9 @@ def cycles(
         work.append((node, iter(tuple(successors(node)))))
 
     def leave(node: str) -> None:
-        component = set(path[path.index(node) :])
-        del path[path.index(node) :]
+        component = {node}
+        while (last := path.pop()) != node:
+            component.add(last)
         on_path.difference_update(component)
         if len(component) > 1 or node in tuple(successors(node)):
             found.append(component)

@@ -45,12 +45,12 @@ def recompute(graph: Graph, parameters: Collection[str]) -> None:
       parameters: The names of its parameters.
     """
     recipes = _recipes(graph, parameters)
-    live = live_in(graph)
     resumed = {
         block.terminator.resume
         for block in graph.blocks.values()
         if isinstance(block.terminator, Suspend)
     }
+    live = live_in(graph, resumed)
     for label in resumed:
         fresh: dict[Instruction, None] = {}
         for name in sorted(live[label] & recipes.keys() & _read(graph, label)):

@@ -195,10 +195,7 @@ class RegionEmitter(Emitter):
 
     def has_stack_variables(self) -> bool:
         """Whether a local variable is on the stack, where the next thread reuses it."""
-        return any(
-            variable.space == "local" and name not in self._layout.frame
-            for name, variable in self._layout.variables.items()
-        )
+        return self._layout.on_stack
 
     def parameter(self, operand: Operand, offset: int, llvm_type: str) -> str | None:
         """Loads part of a kernel parameter, once, before the thread loop."""

@@ -10,10 +10,11 @@ from .._errors import UnsupportedError
 from . import checks, cuts, polls
 from .cfg import Suspend, build
 from .check_table import CheckTable, check_table
+from .copies import copies
 from .device import FunctionEmitter
+from .expansion import check_length, kept_functions
 from .fold import fold_sync_operands
 from .functions import parse_call
-from .copies import copies
 from .guesses import guesses
 from .inline import callers, flatten, must_inline
 from .ir import ModuleState
@@ -115,12 +116,14 @@ def translate(ptx: str, kernel: str) -> Translation:
         verify(kernel, module.functions[name].body)
         make_nans_canonical(module.functions[name].body)
     inlined = must_inline(module, reachable)
+    check_length(module, kernel, reachable, inlined)
     state = ModuleState(
         variables=Variables(module, reachable, red_zone),
         opcodes=OPCODES,
         may_fault=frozenset(reachable if checked else _may_fault(module, reachable)),
         deep=frozenset(polls.deep_functions(module, reachable)),
         pointed=_pointed(module, reachable, inlined),
+        kept=frozenset(kept_functions(module, reachable)),
         checked=checked,
     )
     variables = state.variables
@@ -228,9 +231,9 @@ def _pointed(
 
 def _refuse_addresses(module: Module, state: ModuleState, inlined: set[str]) -> None:
     """Refuses pointers to functions that exist only where they are called."""
-    texts = [*state.variables.definitions, *state.functions]
+    text = "\n".join([*state.variables.definitions, *state.functions])
     for name in sorted(inlined):
-        if any(device_symbol(name) in text for text in texts):
+        if device_symbol(name) in text:
             places = (
                 s.location for s in module.functions[name].body.statements
                 if isinstance(s, Instruction)
