@@ -280,6 +280,20 @@ def test_shared_memory_that_is_too_large(static, dynamic, message):
         assert out[0] == 2
 
 
+@pytest.mark.parametrize("blocks", [8, 9])
+def test_clusters_that_are_too_large(blocks):
+    source = f"""(int* out);
+    extern "C" __global__ void __cluster_dims__({blocks}) k(int* out) {{
+      atomicAdd(out, 1);
+    }}"""
+    if blocks == 8:
+        assert run(source, zeros(1), grid=blocks, block=1)[0] == 8
+        return
+    assert (
+        "k: its __cluster_dims__ (9, 1, 1) has 9 blocks; the portable limit is 8 blocks"
+    ) in fault(source, zeros(1), grid=blocks, block=1)
+
+
 def test_constant_memory_that_is_too_large():
     source = """(int* out);
     __constant__ int a[8192], b[{}];

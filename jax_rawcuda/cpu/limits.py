@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from .._errors import UnsupportedError
 from .ptx import Module, Variable
 
@@ -9,6 +11,7 @@ _LOCAL = 512 << 10  # per thread
 _PARAMETERS = 32764
 _VARIABLE = 2 << 30
 _SHARED = 48 << 10  # static, per block
+_CLUSTER = 8  # blocks; larger ones are not portable between devices
 _CONSTANT = 64 << 10  # of a module
 
 
@@ -47,6 +50,20 @@ def check_shared(kernel: str, size: int) -> None:
     """
     advice = "Declare one array `extern __shared__`, and give shared_mem_bytes."
     _check(kernel, "static shared memory per block", size, _SHARED, advice)
+
+
+def check_cluster(kernel: str, extents: tuple[int, int, int]) -> None:
+    """Refuses `__cluster_dims__`, in blocks, that a launch would not get.
+
+    Raises:
+      UnsupportedError: There are too many blocks.
+    """
+    blocks = math.prod(extents)
+    if blocks > _CLUSTER:
+        raise UnsupportedError(
+            f"{kernel}: its __cluster_dims__ {extents} has {blocks} blocks; the "
+            f"portable limit is {_CLUSTER} blocks per cluster. Use a smaller cluster."
+        )
 
 
 def _check_variable(kernel: str, variable: Variable) -> None:

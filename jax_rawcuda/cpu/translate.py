@@ -19,7 +19,7 @@ from .guesses import guesses
 from .inline import callers, flatten, must_inline
 from .ir import ModuleState
 from .layout import KernelLayout
-from .limits import check_shared, check_sizes
+from .limits import check_cluster, check_shared, check_sizes
 from .nans import make_nans_canonical
 from .operands import Instruction, Symbol
 from .ops.table import OPCODES
@@ -262,6 +262,7 @@ def _cluster(function: Function) -> tuple[int, int, int]:
     if "reqnctapercluster" not in function.directives:
         return 0, 0, 0
     x, y, z = (*function.directives["reqnctapercluster"], 1, 1)[:3]
+    check_cluster(function.name, (x, y, z))
     return x, y, z
 
 
