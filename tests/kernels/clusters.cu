@@ -118,6 +118,19 @@ extern "C" __global__ void window(const int* x, int* y, int* rank) {
   if (threadIdx.x == 0) rank[blockIdx.x] = found;
 }
 
+// Waits at an mbarrier of this block for what any block of the cluster sends there.
+__device__ void wait_for_phase_0(unsigned bar) {
+  unsigned done = 0;
+  while (!done)
+    asm volatile(
+        "{\n\t.reg .pred p;\n\t"
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], 0;\n\t"
+        "selp.u32 %0, 1, 0, p;\n\t}"
+        : "=r"(done)
+        : "r"(bar)
+        : "memory");
+}
+
 // Block 0 of each cluster waits at its own mbarrier for values of all blocks.
 extern "C" __global__ void collect(const int* x, int* sum) {
   __shared__ int values[8];
@@ -148,15 +161,7 @@ extern "C" __global__ void collect(const int* x, int* sum) {
         : "memory");
   }
   if (mine == 0) {
-    unsigned done = 0;
-    while (!done)
-      asm volatile(
-          "{\n\t.reg .pred p;\n\t"
-          "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], 0;\n\t"
-          "selp.u32 %0, 1, 0, p;\n\t}"
-          : "=r"(done)
-          : "r"(bar)
-          : "memory");
+    wait_for_phase_0(bar);
     int total = 0;
     for (int i = 0; i < count; ++i) total += values[i];
     if (threadIdx.x == 0) sum[blockIdx.x / count] = total;
@@ -196,15 +201,7 @@ extern "C" __global__ void reduce_remotely(const int* x, int* sum, int* most) {
       "r"(value), "r"(their_bar)
       : "memory");
   if (cluster.block_rank() == 0) {
-    unsigned done = 0;
-    while (!done)
-      asm volatile(
-          "{\n\t.reg .pred p;\n\t"
-          "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], 0;\n\t"
-          "selp.u32 %0, 1, 0, p;\n\t}"
-          : "=r"(done)
-          : "r"(bar)
-          : "memory");
+    wait_for_phase_0(bar);
     if (threadIdx.x == 0) sum[blockIdx.x / cluster.num_blocks()] = totals[0];
     if (threadIdx.x == 0) most[blockIdx.x / cluster.num_blocks()] = totals[1];
   }
@@ -232,14 +229,7 @@ extern "C" __global__ void multicast(const float* x, float* y) {
             (unsigned)__cvta_generic_to_shared(row)),
         "l"(x + blockIdx.x / count * 64), "r"(bar), "h"((short)((1 << count) - 1))
         : "memory");
-  unsigned done = 0;
-  while (!done)
-    asm volatile(
-        "{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\n\t"
-        "selp.u32 %0, 1, 0, p;\n\t}"
-        : "=r"(done)
-        : "r"(bar)
-        : "memory");
+  wait_for_phase_0(bar);
   y[blockIdx.x * 64 + threadIdx.x] = row[threadIdx.x] + cluster.block_rank();
   cluster.sync();
 }
