@@ -21,10 +21,10 @@ _NATURAL = {
 }  # fmt: skip
 _WIDE = 16  # bytes of the widest access
 _TAG = re.compile(r"^(!\d+) = !\{(!\d+), (!\d+), i64 (\d+), i64 \d+\}", re.MULTILINE)
-_PACKED = re.compile(r"^(%\S+) = type <\{", re.MULTILINE)
 _OFFSET = re.compile(
     r"\s+(%\S+) = getelementptr (?:(?:inbounds|nusw|nuw) )*(.*?), ptr (.*)"
 )
+_MEMBER = re.compile(r"getelementptr [a-z ]*\(%")
 _ALLOCATION = re.compile(r"\s+(%\S+) = alloca ")
 _COPY = re.compile(
     r"\s+call void @llvm\.memcpy\.p0\.p0\.i64\(ptr align (\d+) (.+?), "
@@ -44,7 +44,7 @@ class _Root(enum.Enum):
     DECLARED = enum.auto()  # part of a variable, whose declaration tells the alignment
     POINTER = enum.auto()  # whatever a pointer says; its type tells the alignment
     OWN = enum.auto()  # a whole variable of the function
-    UNKNOWN = enum.auto()
+    UNKNOWN = enum.auto()  # a member: its struct may be packed
 
 
 _MEMORY = {_Root.DECLARED, _Root.POINTER}
@@ -54,8 +54,7 @@ _MEMORY = {_Root.DECLARED, _Root.POINTER}
 class _Pointers:
     """Where the pointers of one function come from."""
 
-    packed: set[str]
-    offsets: dict[str, tuple[str, str]] = field(default_factory=dict)
+    offsets: dict[str, tuple[str, bool]] = field(default_factory=dict)
     own: set[str] = field(default_factory=set)
 
     def note(self, line: str) -> None:
@@ -65,19 +64,18 @@ class _Pointers:
         elif found := _ALLOCATION.match(line):
             self.own.add(found[1])
         elif found := _OFFSET.match(line):
-            base = re.split(r", i\d", found[3])[0]
-            self.offsets[found[1]] = found[2], base
+            base, *indices = re.split(r", i\d", found[3])
+            self.offsets[found[1]] = base, found[2].startswith("%") and len(indices) > 1
 
     def root(self, operand: str) -> _Root:
         if operand in self.own:
             return _Root.OWN
         while operand in self.offsets:
-            type_, operand = self.offsets[operand]
-            if type_ in self.packed:
+            operand, is_member = self.offsets[operand]
+            if is_member:
                 return _Root.UNKNOWN
         if "@" in operand:
-            inside = any(name in operand for name in self.packed)
-            return _Root.UNKNOWN if inside else _Root.DECLARED
+            return _Root.UNKNOWN if _MEMBER.search(operand) else _Root.DECLARED
         return _Root.UNKNOWN if operand in self.own else _Root.POINTER
 
 
@@ -111,7 +109,7 @@ def with_natural_alignment(ir: str) -> str:
     tags = _TAG.findall(ir)
     whole = {tag for tag, base, own, at in tags if base == own and at == "0"}
     lines = ir.split("\n")
-    sides = [*_sides(lines, whole, set(_PACKED.findall(ir)))]
+    sides = [*_sides(lines, whole)]
     natural: dict[str, int] = {}
     for side in sides:
         if side.root in (_Root.POINTER, _Root.OWN) and not side.needs:
@@ -128,8 +126,8 @@ def with_natural_alignment(ir: str) -> str:
     return _TYPES.sub("", "\n".join(lines))
 
 
-def _sides(lines: list[str], whole: set[str], packed: set[str]) -> Iterator[_Side]:
-    pointers = _Pointers(packed)
+def _sides(lines: list[str], whole: set[str]) -> Iterator[_Side]:
+    pointers = _Pointers()
     for number, line in enumerate(lines):
         pointers.note(line)
         typed = _TYPE_OF.search(line)

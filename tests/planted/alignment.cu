@@ -12,6 +12,12 @@ struct __attribute__((packed)) Record {
   float4 value;
   int count;
 };
+#pragma pack(4)
+struct Entry {
+  int kind;
+  float4 value;
+};
+#pragma pack()
 __device__ float table[64];
 
 extern "C" {
@@ -115,6 +121,18 @@ __global__ void packed_record(const float* x, float* y) {
   __syncthreads();
   float4 v = s[t ^ 1].value;
   y[t] = v.x + v.y + s[t ^ 1].count;
+}
+
+__global__ void packed_entry(const float* x, float* y) {
+  __shared__ Entry s[32];
+  __shared__ Entry one;
+  int t = threadIdx.x;
+  s[t].kind = 1;
+  s[t].value = make_float4(x[t], 1, 2, 3);
+  if (t == 0) one.value = make_float4(x[0], 1, 2, 3);
+  __syncthreads();
+  float4 v = s[t ^ 1].value;
+  y[t] = v.x + v.y + one.value.z;
 }
 
 __global__ void plain_struct(const float* x, float* y) {
