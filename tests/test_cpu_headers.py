@@ -119,7 +119,7 @@ def test_math():
     overloads += [f"f[{i}] += {name}(f[1], f[2]);" for i, name in enumerate(F2)]
     others = statements("math")
     lines = floats + doubles + overloads + others
-    compile_kernel("float* f, double* d, int* n", lines)
+    compile_kernel("float* f, double* d, int* n", lines, ["cmath"])
 
 
 def test_intrinsics():

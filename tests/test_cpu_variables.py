@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -36,6 +37,19 @@ def test_kernels_of_a_module_share_its_variables():
     for seed in range(3):
         x = np.random.default_rng(seed).normal(size=8).astype(np.float32)
         np.testing.assert_array_equal(through(jnp.asarray(x)), np.float32(11) + x)
+
+
+def test_modules_with_equal_code_are_one():
+    def counter(comment, step=1):
+        return rc.kernel(
+            f"""__device__ int calls = 5; // {comment}
+            __global__ void count(int* out) {{ *out = calls += {step}; }}""",
+            out=jax.ShapeDtypeStruct((1,), np.int32),
+            launch=rc.LaunchConfig(1, 1),
+        )
+
+    one, same, other = counter("one"), counter("other"), counter("one", step=2)
+    assert [int(call()[0]) for call in (one, same, other, one)] == [6, 7, 7, 8]
 
 
 def test_initialisers():

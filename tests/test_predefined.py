@@ -37,6 +37,7 @@ USES = {
     "std::sqrt": "std::sqrt(2.0f)",
     "std::isnan": "std::isnan(1.0f)",
     "offsetof": "offsetof(float4, y)",
+    "cuda::std::complex": "(void)sizeof(cuda::std::complex<float>)",
     "cuda::std::numeric_limits": "cuda::std::numeric_limits<float>::max()",
 }
 
@@ -56,7 +57,7 @@ FREE, HEADERS = tables()
 
 def compiled(names, header=""):
     """Compiles one kernel with both compilers, and runs it."""
-    uses = [USES.get(name, f"(void)sizeof({name})") for name in names]
+    uses = [(USES | ABSENT).get(name, f"(void)sizeof({name})") for name in names]
     include = f"#include {header}" if header else ""
     source = (
         f"{include}\n__global__ void k(float* out) {{ *out = 0; {'; '.join(uses)}; }}"
@@ -65,11 +66,19 @@ def compiled(names, header=""):
     np.testing.assert_array_equal(kernel(), [0])
 
 
+@pytest.fixture(params=["nvrtc", "clang"])
+def reader(request):
+    if request.param == "clang":
+        request.getfixturevalue("no_nvrtc")
+
+
+@pytest.mark.usefixtures("reader")
 def test_what_needs_no_include():
     assert len(FREE) > 20
     compiled(FREE)
 
 
+@pytest.mark.usefixtures("reader")
 @pytest.mark.parametrize(("header", "names"), HEADERS, ids=[h for h, _ in HEADERS])
 def test_what_needs_one(header, names):
     compiled(names, header)
@@ -78,6 +87,40 @@ def test_what_needs_one(header, names):
             compiled([name])
 
 
+# Some are known to nvcc, or to C.
+ABSENT = {
+    "strlen": 'strlen("")',
+    "strcmp": 'strcmp("", "")',
+    "memcmp": "memcmp(out, out, 4)",
+    "memmove": "memmove(out, out, 4)",
+    "memchr": "memchr(out, 0, 4)",
+    "isnormal": "isnormal(1.0f)",
+    "__globaltimer": "__globaltimer()",
+    "cudaGridDependencySynchronize": "cudaGridDependencySynchronize()",
+    "std::abs": "std::abs(-1.0f)",
+    "std::printf": 'std::printf("")',
+    "std::malloc": "std::malloc(4)",
+    "std::memcpy": "std::memcpy(out, out, 4)",
+    "std::size_t": "sizeof(std::size_t)",
+    "std::min": "std::min(1, 2)",
+    "std::swap": "std::swap(*out, *out)",
+    "std::is_same": "sizeof(std::is_same<int, int>)",
+    "std::numeric_limits": "std::numeric_limits<int>::max()",
+    "std::uint32_t": "sizeof(std::uint32_t)",
+    "cuda::std::pair": "sizeof(cuda::std::pair<int, int>)",
+    "cooperative_groups": "cooperative_groups::this_thread_block().sync()",
+    "curand": "sizeof(curandState)",
+}
+
+
+@pytest.mark.usefixtures("reader")
+@pytest.mark.parametrize("name", ABSENT)
+def test_what_needs_another_header_or_does_not_exist(name):
+    with pytest.raises(rc.CompileError):
+        compiled([name])
+
+
+@pytest.mark.usefixtures("reader")
 @pytest.mark.parametrize("name", ["uint", "uchar"])
 def test_what_there_is_not(name):
     with pytest.raises(rc.CompileError):

@@ -64,9 +64,6 @@ struct __jrc_if_integral<T, true> {
   template <class T>                                    \
   __JRC_FN typename __jrc_if_integral<T>::type F(T x) { \
     return F((double)x);                                \
-  }                                                     \
-  namespace std {                                       \
-  using ::F;                                            \
   }
 #define __JRC_OVERLOAD_2(F)                                        \
   __JRC_FN float F(float x, float y) { return F##f(x, y); }        \
@@ -93,9 +90,6 @@ struct __jrc_if_integral<T, true> {
                     typename __jrc_if_integral<U>::type())         \
   F(T x, U y) {                                                    \
     return F((double)x, (double)y);                                \
-  }                                                                \
-  namespace std {                                                  \
-  using ::F;                                                       \
   }
 __JRC_OVERLOAD_1(acos)
 __JRC_OVERLOAD_1(acosh)
@@ -185,33 +179,9 @@ __JRC_FN long long llround(float x) { return llroundf(x); }
   template <class T>                                                        \
   __JRC_FN decltype(typename __jrc_if_integral<T>::type(), bool()) F(T x) { \
     return __builtin_##F((double)x);                                        \
-  }                                                                         \
-  namespace std {                                                           \
-  using ::F;                                                                \
   }
 __JRC_CLASSIFY(isfinite)
 __JRC_CLASSIFY(isinf)
 __JRC_CLASSIFY(isnan)
-__JRC_CLASSIFY(isnormal)
 __JRC_CLASSIFY(signbit)
 #undef __JRC_CLASSIFY
-
-namespace std {
-using ::abs;
-using ::fma;
-using ::frexp;
-using ::ilogb;
-using ::labs;
-using ::ldexp;
-using ::llabs;
-using ::llrint;
-using ::llround;
-using ::lrint;
-using ::lround;
-using ::max;
-using ::min;
-using ::modf;
-using ::remquo;
-using ::scalbln;
-using ::scalbn;
-}  // namespace std

@@ -15,12 +15,6 @@ __device__ __attribute__((noreturn)) void __assertfail(const char* message,
                                                        size_t char_size);
 }
 
-namespace std {
-using ::free;
-using ::malloc;
-using ::printf;
-}  // namespace std
-
 // Placement and heap forms of new, as the device runtime has them.
 __JRC_FN void* operator new(size_t, void* p) noexcept { return p; }
 __JRC_FN void* operator new[](size_t, void* p) noexcept { return p; }

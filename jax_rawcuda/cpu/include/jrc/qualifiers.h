@@ -48,9 +48,3 @@ typedef long clock_t;
 #ifndef NULL
 #define NULL __null
 #endif
-
-namespace std {
-using ::ptrdiff_t;
-using ::size_t;
-typedef decltype(nullptr) nullptr_t;
-}  // namespace std

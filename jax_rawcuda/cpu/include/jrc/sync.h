@@ -44,22 +44,9 @@ __JRC_FN void __threadfence_system() { __nvvm_membar_sys(); }
 
 __JRC_FN clock_t clock() { return __nvvm_read_ptx_sreg_clock(); }
 __JRC_FN long long clock64() { return __nvvm_read_ptx_sreg_clock64(); }
-__JRC_FN unsigned long long __globaltimer() {
-  unsigned long long r;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(r));
-  return r;
-}
 __JRC_FN void __nanosleep(unsigned int ns) {
   asm volatile("nanosleep.u32 %0;" ::"r"(ns));
 }
 __JRC_FN void __trap() { asm volatile("trap;"); }
 __JRC_FN void __brkpt() { asm volatile("brkpt;"); }
 __JRC_FN void __prof_trigger(int) {}
-
-// Programmatic dependent launch.
-__JRC_FN void cudaGridDependencySynchronize() {
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-__JRC_FN void cudaTriggerProgrammaticLaunchCompletion() {
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
