@@ -47,6 +47,62 @@ def bits(body):
     return result.view(np.uint32)
 
 
+# Integers whose bits are those of a NaN, in the registers of f32 results: `x` on odd
+# lanes, the bits of `2 * f` on even ones.
+MIXED = {
+    "choice": "p2[i] = odd ? x : __float_as_int(2.0f * f);",
+    "branches": "int r; if (odd) r = x; else r = __float_as_int(2.0f * f); p2[i] = r;",
+    "switch": """int r;
+      switch (i % 4) {
+        case 0: r = __float_as_int(2.0f * f); break;
+        case 2: r = __float_as_int(f + f); break;
+        default: r = x;
+      }
+      p2[i] = r;""",
+    "union": """union { int i; float f; } u;
+      if (odd) u.i = x; else u.f = f + f;
+      p2[i] = u.i;""",
+    "record": """struct { bool whole; union { int i; float f; }; } v = {odd};
+      if (odd) v.i = x + 5; else v.f = sqrtf(4.0f * f * f) * (f < 0.0f ? -1.0f : 1.0f);
+      p2[i] = v.whole ? v.i - 5 : __float_as_int(v.f);""",
+    "loop": """int r = odd ? x : __float_as_int(f);
+      for (int k = 0; k < !odd; k++) r = __float_as_int(2.0f * __int_as_float(r));
+      p2[i] = r;""",
+    "array": """int r[2] = {__float_as_int(2.0f * f), x};
+      p2[i] = r[odd];""",
+    "shuffle": """int r = odd ? x : __float_as_int(2.0f * f);
+      p2[i] = __shfl_xor_sync(__activemask(), r, 0);""",
+    "barrier": """int r = odd ? x : __float_as_int(2.0f * f);
+      __syncthreads();
+      p2[i] = r;""",
+    "guarded copy": """int r;
+      asm("{.reg .pred q; setp.ne.s32 q, %3, 0; mul.f32 %0, %1, 0f40000000;"
+          " @q mov.b32 %0, %2;}"
+          : "=&r"(r) : "r"(__float_as_int(f)), "r"(x), "r"((int)odd));
+      p2[i] = r;""",
+    "guarded product": """int r = x;
+      asm("{.reg .pred q; setp.eq.s32 q, %2, 0; @q mul.f32 %0, %1, 0f40000000;}"
+          : "+r"(r) : "r"(__float_as_int(f)), "r"((int)odd));
+      p2[i] = r;""",
+    "pair": """long long r;
+      asm("mov.b64 %0, {%1, %2};" : "=l"(r) : "r"(__float_as_int(2.0f * f)), "r"(x));
+      p2[i] = odd ? (int)(r >> 32) : (int)r;""",
+}
+
+
+@pytest.mark.parametrize("body", MIXED.values(), ids=MIXED)
+def test_integers_in_the_registers_of_results_stay(body, rng):
+    count = 256  # a block, for the barrier
+    x = rng.integers(-(1 << 23) + 1, 0, count).astype(np.int32)
+    f = rng.standard_normal(count).astype(np.float32)
+    f[::8] = np.nan
+    head = "bool odd = i & 1; int x = p0[i]; float f = p1[i]; "
+    *_, result = launch(head + body, x, f, np.zeros(count, np.int32))
+    doubled = (2 * f).view(np.int32)
+    doubled[np.isnan(f)] = CANONICAL
+    np.testing.assert_array_equal(result, np.where(np.arange(count) & 1, x, doubled))
+
+
 @pytest.mark.parametrize("body", COPIES.values(), ids=COPIES)
 def test_copies_keep_their_bits(body):
     np.testing.assert_array_equal(bits(body), NANS)

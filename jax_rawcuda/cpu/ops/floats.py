@@ -180,8 +180,18 @@ def _with_product_sign(em: Emitter, size: str, values: list[str]) -> str:
     return library.invoke(em, "jrc.canonical.f32", result)
 
 
-def _canonical(em: Emitter, kind: str, values: list[str]) -> str:
-    return library.invoke(em, f"jrc.canonical.{SUFFIXES[kind]}", values[0])
+def _canonical(em: Emitter, inst: Instruction) -> None:
+    """`canonical.f32 d, a, p`: the device's NaN for any, if p says that a is a result.
+
+    nans.py writes it; PTX has no such instruction.
+    """
+    destination, source, is_result = inst.operands
+    value = em.get(source, "float")
+    changed = library.invoke(em, "jrc.canonical.f32", value)
+    flag = em.get(is_result, "i1")
+    em.set(
+        destination, "float", em.op(f"select i1 {flag}, float {changed}, float {value}")
+    )
 
 
 def _plain(compute: Compute) -> Handler:
@@ -234,6 +244,6 @@ OPCODES: dict[str, Handler] = {
     "neg": _plain(_instruction("fneg")),
     "abs": _plain(_intrinsic("fabs")),
     "copysign": _copysign,
-    "canonical": _plain(_canonical),  # nans.py adds it; PTX has no such instruction
+    "canonical": _canonical,
     "testp": _testp,
 }
