@@ -15,8 +15,8 @@ _INCLUDE = re.compile(r'#\s*include(?:_next)?\s*["<]([^">\n]+)')
 
 # What a text, or a template argument, has to name for a header to be put in front.
 AUTO_INCLUDES = {
-    "cuda_fp16.h": r"\b(?:__half2?(?:_raw)?|nv_half2?|half2)\b",
-    "cuda_bf16.h": r"\b(?:__nv_bfloat162?(?:_raw)?|nv_bfloat162?)\b",
+    "cuda_fp16.h": r"\b(?:__\w*half2?\w*|nv_half2?|half2)\b",
+    "cuda_bf16.h": r"\b(?:__\w*bfloat16\w*|nv_bfloat162?)\b",
     "cuda_fp8.h": r"\b__nv_fp8\w+",
     "cuda/std/complex": r"\bcuda::std::complex\b",
 }

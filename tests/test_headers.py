@@ -13,6 +13,8 @@ from jax_rawcuda._headers import auto_includes
         ("__global__ void k(__half* x)", ("cuda_fp16.h",)),
         ("__global__ void k(const half* x)", ("cuda_fp16.h",)),
         ("half2 h;", ("cuda_fp16.h",)),
+        ("out[i] = __half_as_ushort(__float2half(x[i]));", ("cuda_fp16.h",)),
+        ("out[i] = __bfloat16_as_ushort(__float2bfloat16(x));", ("cuda_bf16.h",)),
         ("__nv_bfloat16* x", ("cuda_bf16.h",)),
         ("nv_bfloat162 x", ("cuda_bf16.h",)),
         ("__nv_fp8_e4m3* x", ("cuda_fp8.h",)),
