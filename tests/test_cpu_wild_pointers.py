@@ -43,8 +43,8 @@ WILD = {
     "a fill": "memset((void*)at, 1, 1000);",
     "an atomic": "atomicAdd((int*)at, 1);",
     "a compare-and-swap": "atomicCAS((int*)at, 1, 2);",
-    "a half atomic": """asm volatile("{.reg .b16 r; atom.add.noftz.f16 r, [%0], 0;}"
-        :: "l"(at) : "memory");""",
+    "a half atomic": """asm volatile("{.reg .b16 r; atom.add.noftz.f16 r, [%0], %1;}"
+        :: "l"(at), "h"((short)0) : "memory");""",
     "a text to print": 'printf("%s", (char*)at);',
     "a part of a text": 'printf("%.2s", (char*)at);',
     "a format": "printf((char*)at, 1);",
