@@ -24,6 +24,8 @@ from .ops import syncs
 # The carry flag of `add.cc` and its kind: one more predicate register.
 CARRY = "CC"
 ENTRY = ".entry"
+# LLVM takes a time for some instructions that grows with their block.
+_LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +208,10 @@ def build(
                 block.terminator = Jump(resume)
             block = graph.add(resume)
         else:
+            if len(block.instructions) == _LONGEST:
+                following = graph.add()
+                block.terminator = Jump(following.label)
+                block = following
             block.instructions.append(inst)
             if inst.opcode == "trap" and inst.predicate is None:
                 block.terminator = Exit()

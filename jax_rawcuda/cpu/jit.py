@@ -29,8 +29,10 @@ _LLVM_OPTIONS = (
     "-dag-maps-huge-region=100",
 )
 # So does that of the vectorisers, which also recurse as deeply as values depend on each
-# other. They leave alone modules with a function of more lines of IR than this.
-_MOST_VECTORISED = 10_000
+# other: they leave alone modules with a function of more lines of IR than this.
+_MOST_VECTORISED = 5_000
+# And that of much else: longer functions are only kept in registers.
+_MOST_OPTIMISED = 25_000
 _DECLARED = re.compile(r'^declare .*?@"?([\w.$]+)"?\(', re.MULTILINE)
 
 
@@ -159,13 +161,17 @@ class _Toolchain:
         self._llvm = llvm
         cpu = llvm.get_host_cpu_name()
         features = llvm.get_host_cpu_features().flatten()
-        self._machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=cpu, features=features, opt=_OPTIMIZATION, reloc="pic", jit=True
+        self._machine, self._quick = (
+            llvm.Target.from_default_triple().create_target_machine(
+                cpu=cpu, features=features, opt=level, reloc="pic", jit=True
+            )
+            for level in (_OPTIMIZATION, 0)
         )
         self._jit = llvm.create_lljit_compiler(self._machine)
         self._symbols = _host_symbols()
         version = f"llvmlite {llvmlite.__version__}, ABI {ABI_VERSION}"
-        passes = f"O{_OPTIMIZATION} without unrolling, {_LLVM_OPTIONS}"
+        passes = f"O{_OPTIMIZATION} without unrolling, {_LLVM_OPTIONS}, "
+        passes += f"{_MOST_VECTORISED}, {_MOST_OPTIMISED}"
         self.identity = f"{version}, {passes}, {cpu}, {features}"
 
     def missing(self, ir: str) -> set[str]:
@@ -182,13 +188,20 @@ class _Toolchain:
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
         options = llvm.create_pipeline_tuning_options(speed_level=_OPTIMIZATION)
-        vectorise = longest_function(ir) <= _MOST_VECTORISED
-        options.loop_vectorization = vectorise
-        options.slp_vectorization = vectorise
+        length = longest_function(ir)
+        options.loop_vectorization = length <= _MOST_VECTORISED
+        options.slp_vectorization = length <= _MOST_VECTORISED
         options.loop_interleaving = True
         options.loop_unrolling = False  # clang and NVRTC have done it
         builder = llvm.create_pass_builder(machine, options)
-        builder.getModulePassManager().run(module, builder)
+        if length <= _MOST_OPTIMISED:
+            passes = builder.getModulePassManager()
+        else:
+            machine = self._quick
+            passes = llvm.create_new_module_pass_manager()
+            passes.add_always_inliner_pass()
+            passes.add_sroa_pass()
+        passes.run(module, builder)
         image: bytes = machine.emit_object(module)
         return image
 
