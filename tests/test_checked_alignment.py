@@ -76,13 +76,18 @@ extern "C" __global__ void saxpy(const float* x, float* y, float a, int n) {
 """
 
 
+def instructions(ptx):
+    """The lines without places, in any order."""
+    return sorted(line for line in ptx.splitlines() if ".loc" not in line)
+
+
 @pytest.mark.parametrize("flags", [(), ("-ffp-contract=off",)])
 @pytest.mark.parametrize("fast_math", [False, True])
 def test_code_without_vectors_is_the_same(flags, fast_math):
     compiled = functools.partial(
         compile_source, SAXPY, program_name="a.cu", fast_math=fast_math, flags=flags
     )
-    assert compiled(checked=True) == compiled()
+    assert instructions(compiled(checked=True).ptx) == instructions(compiled().ptx)
 
 
 def test_what_does_not_compile_says_so_once():

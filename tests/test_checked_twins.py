@@ -91,6 +91,18 @@ BUGS = [
         ONE_WARP,
     ),
     places(
+        "unrolled",
+        (f32(32),),
+        ("local memory of a thread (16 bytes)", OUT, "byte offset 16 (element 4)"),
+        ONE_WARP,
+    ),
+    places(
+        "unrolled_below",
+        (f32(32),),
+        ("local memory of a thread (16 bytes)", OUT, "byte offset -4 (element -1)"),
+        ONE_WARP,
+    ),
+    places(
         "far_before",
         (f32(32), 300),
         ("shared memory 'high' (128 bytes)", OUT, "byte offset -1200 (element -300)"),

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from .._demangle import demangle
 from .._errors import CompileError, ValidationError
-from . import alignment, invoke
+from . import alignment, invoke, local_bounds
 from .cccl import cccl_identity, cccl_include_dirs
 from .cluster_dims import cluster_lines, with_cluster_dims
 from .invoke import ARCH
@@ -157,8 +157,8 @@ def clang_identity() -> str:
     Raises:
       UnsupportedError: There is no clang.
     """
-    files = __file__, alignment.__file__, invoke.__file__
-    texts = b"".join(Path(file).read_bytes() for file in files)
+    files = alignment.__file__, invoke.__file__, local_bounds.__file__
+    texts = b"".join(Path(file).read_bytes() for file in (__file__, *files))
     ours = hashlib.sha256(texts).hexdigest()
     return repr((find_clang().fingerprint, ours, headers_digest(), cccl_identity()))
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import subprocess
 
 from .alignment import TYPED_ACCESSES, with_natural_alignment
+from .local_bounds import TESTED_INDICES, with_tested_locals
 from .toolchain import Clang
 
 ARCH = "sm_90"
 
 # As the front end writes it, before any optimisation.
-_TO_TYPED_IR = ("-emit-llvm", "-Xclang", "-disable-llvm-passes", *TYPED_ACCESSES)
+_TO_TYPED_IR = (
+    *("-emit-llvm", "-Xclang", "-disable-llvm-passes"),
+    *(*TYPED_ACCESSES, *TESTED_INDICES),
+)
 _FROM_IR = ("-x", "ir", "--target=nvptx64-nvidia-cuda", f"-march={ARCH}")
 _QUIET = "-Wno-unused-command-line-argument"  # half of the flags are about C++
 
@@ -42,12 +46,13 @@ def run(clang: Clang, folder: str, flags: tuple[str, ...], *, text: str) -> Outc
 def run_checked(
     clang: Clang, folder: str, flags: tuple[str, ...], *, text: str
 ) -> Outcome:
-    """Does the same for code whose accesses have the alignment of their types."""
+    """Does the same for code that keeps what is wrong with its accesses."""
     code, ir, log = run(clang, folder, (*flags, *_TO_TYPED_IR), text=text)
     if code:
         return code, "", log
     language = next(i for i, flag in enumerate(flags) if flag.startswith("-std="))
     further = [flag for flag in flags[language:] if flag.startswith("-f")]
     back_end = (*flags[:language], *further, *_FROM_IR, _QUIET)
-    code, ptx, rest = run(clang, folder, back_end, text=with_natural_alignment(ir))
+    ir = with_natural_alignment(with_tested_locals(ir))
+    code, ptx, rest = run(clang, folder, back_end, text=ir)
     return code, ptx, log + rest

@@ -159,3 +159,30 @@ extern "C" __global__ void weighted_fixed(const int* x, Weights weights, float* 
   int t = threadIdx.x;
   y[t] = weights.w[x[t] & 3];
 }
+
+// Unrolled, the array is in registers, and what is beyond it is gone before there is
+// PTX.
+extern "C" __global__ void unrolled(const float* x, float* y) {
+  float part[4];
+  int t = threadIdx.x;
+  for (int i = 0; i <= 4; i++) part[i] = x[(t + i) & 31];  // BUG unrolled
+  y[t] = part[0] + part[1] + part[2] + part[3];
+}
+extern "C" __global__ void unrolled_fixed(const float* x, float* y) {
+  float part[4], tile[2][4];
+  int t = threadIdx.x;
+  for (int i = 0; i < 4; i++) part[i] = x[(t + i) & 31];
+  for (int i = 0; i < 8; i++) tile[0][i] = part[i & 3];  // a row, and the next
+  y[t] = tile[0][0] + tile[0][1] + tile[1][2] + tile[1][3];
+}
+
+extern "C" __global__ void unrolled_below(const float* x, float* y) {
+  float part[4] = {1, 2, 3, 4}, sum = 0;
+  for (int i = 0; i < 4; i++) sum += part[i - 1] * x[i];  // BUG unrolled_below
+  y[threadIdx.x] = sum;
+}
+extern "C" __global__ void unrolled_below_fixed(const float* x, float* y) {
+  float part[4] = {1, 2, 3, 4}, sum = 0;
+  for (float *at = part, *end = &part[4]; at != end; at++) sum += *at * x[at - part];
+  y[threadIdx.x] = sum;
+}
