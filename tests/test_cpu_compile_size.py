@@ -12,7 +12,7 @@ from jax_rawcuda import UnsupportedError
 
 pytest.importorskip("llvmlite")
 
-from jax_rawcuda.cpu import jit
+from jax_rawcuda.cpu import cfg, jit
 from jax_rawcuda.cpu.translate import translate
 
 
@@ -123,3 +123,42 @@ def test_values_of_long_kernels(count):
     for c in constants:
         x = (x ^ c) * np.uint32(5) + (x >> (c % 32))
     np.testing.assert_array_equal(out, x)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "if (a > {0}.5f) out[{0}] = a; else a += out[{0}];",
+        "for (int i = 0; i < n + {0}; i++) {{ a += out[i * {0}]; s[t] = a; }}",
+        "s[t] = a; __syncthreads(); a += s[t ^ {0}];",
+    ],
+    ids=["branches", "loops", "barriers"],
+)
+def test_how_often_blocks_are_visited(statement, monkeypatch):
+    """Of every block, a number of times that does not depend on how many there are."""
+    visits = 0
+
+    def successors(block, across=True):
+        nonlocal visits
+        visits += 1
+        return follow(block, across)
+
+    follow = cfg.Block.successors
+    monkeypatch.setattr(cfg.Block, "successors", successors)
+
+    def count(statements):
+        nonlocal visits
+        visits = 0
+        body = "\n".join(statement.format(n) for n in range(1, statements + 1))
+        source = f"""(float* out, int n) {{
+          __shared__ float s[1024];
+          int t = threadIdx.x;
+          float a = out[t];
+          {body}
+          out[t] = a + s[t];
+        }}"""
+        translate(compile_ptx(source), "k")
+        return visits
+
+    small, large = count(20), count(80)
+    assert 0 < large < 6 * small

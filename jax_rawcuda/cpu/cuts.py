@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._abi import SyncKind, SyncPoint
 from .cfg import Block, Branch, Graph, Spend, Suspend, Switch, uses_and_definitions
-from .loops import Loop, loops_between_syncs, nest
+from .loops import Loop, loops_between_syncs, nest, predecessors
 from .operands import SIZES, Instruction, Integer, Location, Operand, registers
 from .uniformity import DATA, Strides, stride_of, strides
 
@@ -65,9 +65,10 @@ def cut_loops(graph: Graph) -> None:
         return
     known = strides(graph)
     in_row = strides(graph, rows=True)
+    before = predecessors(graph)
     chosen: list[Loop] = []
     for blocks in candidates:
-        loops = nest(graph, blocks)
+        loops = nest(graph, blocks, before)
         if (
             loops
             and all(_in_step(graph, loop, known) for loop in loops)

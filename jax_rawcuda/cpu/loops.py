@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from .cfg import Graph
@@ -74,22 +74,34 @@ def loops_between_syncs(graph: Graph) -> list[set[str]]:
     return cycles(graph.blocks, lambda label: graph.blocks[label].successors(False))
 
 
-def nest(graph: Graph, blocks: Set[str]) -> list[Loop] | None:
+def predecessors(graph: Graph) -> dict[str, list[str]]:
+    """Returns which blocks a block may follow, also across sync points."""
+    found: dict[str, list[str]] = {}
+    for label, block in graph.blocks.items():
+        for successor in block.successors():
+            found.setdefault(successor, []).append(label)
+    return found
+
+
+def nest(
+    graph: Graph, blocks: Set[str], before: Mapping[str, list[str]]
+) -> list[Loop] | None:
     """Splits a cycle into its loop and the inner loops.
+
+    Args:
+      graph: The kernel.
+      blocks: The cycle's.
+      before: The graph's `predecessors`.
 
     Returns:
       The loops, outermost first; None if one has several entries.
     """
-    predecessors: dict[str, list[str]] = {}
-    for label, block in graph.blocks.items():
-        for successor in block.successors():
-            predecessors.setdefault(successor, []).append(label)
 
     def split(part: Set[str], removed: frozenset[Edge]) -> list[Loop] | None:
         heads = [
             label
             for label in part
-            if any(before not in part for before in predecessors.get(label, ()))
+            if any(other not in part for other in before.get(label, ()))
         ]
         if len(heads) != 1:
             return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .cfg import Branch, Graph, Poll, Spend, uses_and_definitions
 from .functions import parse_call
-from .loops import Loop, loops_between_syncs, nest
+from .loops import Loop, loops_between_syncs, nest, predecessors
 from .operands import (
     Instruction,
     Integer,
@@ -37,8 +37,9 @@ def add_polls(graph: Graph) -> None:
     """Puts a poll on the way back of every loop that is not known to end."""
     position = {label: index for index, label in enumerate(graph.blocks)}
     places = _places(graph)
+    before = predecessors(graph)
     for blocks in loops_between_syncs(graph):
-        loops = nest(graph, blocks)
+        loops = nest(graph, blocks, before)
         if loops is None:  # several entries
             for label in sorted(blocks):
                 successors = graph.blocks[label].successors(False)
