@@ -36,7 +36,8 @@ def run_checked(*files):
         check=False,
     )
     assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-1000:]
-    assert " passed" in result.stdout
+    if " passed" not in result.stdout:  # such as without the headers of cuRAND
+        pytest.skip("all of them were skipped")
 
 
 def test_quick_ones():

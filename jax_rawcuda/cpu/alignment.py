@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 # With these clang notes which type the source accesses.
 TYPED_ACCESSES = ("-fstrict-aliasing", "-Xclang", "-new-struct-path-tbaa")
 
-_NATURAL = {
+# In bytes, of the types of LLVM that have more than one.
+NATURAL = {
     "i16": 2, "half": 2, "bfloat": 2, "i32": 4, "float": 4, "i64": 8, "double": 8,
     "ptr": 8,
 }  # fmt: skip
@@ -34,8 +35,14 @@ _SCALAR = re.compile(
     r"\s+(?:store|%\S+ = load) (?:volatile )?(\w+)(?: .*?)?, ptr (.+?), align (\d+)"
 )
 _TYPE_OF = re.compile(r", !tbaa (!\d+)")
-_TYPES = re.compile(r", !tbaa(?:\.struct)? !\d+")
 _PLACE = re.compile(r", !dbg !\d+")
+_TYPES = re.compile(r", !tbaa(?:\.struct)? !\d+")
+
+
+def place_of(line: str) -> str:
+    """Returns the suffix of a line of LLVM IR that tells its place in the source."""
+    place = _PLACE.search(line)
+    return place[0] if place else ""
 
 
 class _Root(enum.Enum):
@@ -138,10 +145,10 @@ def _sides(lines: list[str], whole: set[str]) -> Iterator[_Side]:
                 root = pointers.root(copy[group + 1])
                 place = number, copy.start(group), int(copy[group])
                 yield _Side(*place, typed[1], root)
-        elif (scalar := _SCALAR.match(line)) and scalar[1] in _NATURAL:
+        elif (scalar := _SCALAR.match(line)) and scalar[1] in NATURAL:
             place = number, scalar.start(3), int(scalar[3])
             root = pointers.root(scalar[2])
-            yield _Side(*place, typed[1], root, _NATURAL[scalar[1]])
+            yield _Side(*place, typed[1], root, NATURAL[scalar[1]])
 
 
 def _in_one(line: str, number: int) -> str:
@@ -152,8 +159,7 @@ def _in_one(line: str, number: int) -> str:
     aligned, size = min(int(copy[1]), int(copy[3])) >= _WIDE, int(copy[5])
     if not aligned or size != _WIDE:
         return line
-    place = _PLACE.search(line)
-    suffix = place[0] if place else ""
+    suffix = place_of(line)
     return (
         f"  %vector.{number} = load <4 x i32>, ptr {copy[4]}, align {_WIDE}{suffix}\n"
         f"  store <4 x i32> %vector.{number}, ptr {copy[2]}, align {_WIDE}{suffix}"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from .alignment import NATURAL, place_of
+
 # With these clang compares the index of each array of known length.
 TESTED_INDICES = ("-Xclang", "-fsanitize=array-bounds")
 
@@ -20,11 +22,6 @@ _ELEMENT = re.compile(
     r"\s+(%\S+) = getelementptr (?:(?:inbounds|nusw|nuw) )*"
     r"(\[\d+ x (.+)\]), ptr (%\S+), i64 0, i64 "
 )
-_ALIGN = {
-    "i16": 2, "half": 2, "bfloat": 2, "i32": 4, "float": 4, "i64": 8, "double": 8,
-    "ptr": 8,
-}  # fmt: skip
-_PLACE = re.compile(r", !dbg !\d+")
 _NEAR = 8  # lines from a test to the element
 
 
@@ -63,9 +60,8 @@ def _access(lines: list[str], test: int, own: set[str]) -> str:
         index = _INDEX.search(lines[test])
         if base not in own or index is None:
             return ""
-        kind = type_ if type_ in _ALIGN else "i8"
-        place = _PLACE.search(lines[test])
-        suffix = place[0] if place else ""
+        kind = type_ if type_ in NATURAL else "i8"
+        suffix = place_of(lines[test])
         far, hidden = f"%beyond.{test}", f"%hidden.{test}"
         stores = any(
             line.startswith("  store ") and f", ptr {pointer}," in line
@@ -80,6 +76,6 @@ def _access(lines: list[str], test: int, own: set[str]) -> str:
         return (
             f'  {hidden} = call ptr asm "mov.b64 $0, $1;", "=l,l"(ptr {base}){suffix}\n'
             f"  {far} = getelementptr {array}, ptr {hidden}, i64 0, i64 {index[1]}\n"
-            f"  {access}, align {_ALIGN.get(kind, 1)}{suffix}"
+            f"  {access}, align {NATURAL.get(kind, 1)}{suffix}"
         )
     return ""
