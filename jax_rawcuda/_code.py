@@ -105,7 +105,7 @@ class SourceCode:
 
     def check(self, name: str) -> None:
         """Compiles, unless the text alone shows the kernel."""
-        declared = [k for k in self._program.kernels if k.name == name]
+        declared = [k for k in self._program.kernels if k.is_named(name)]
         if len(declared) != 1 or declared[0].template:
             self._find(name, self._reader())
 

@@ -21,6 +21,7 @@ class KernelDeclaration:
       template: Whether it needs template arguments.
       c_linkage: Whether it is declared `extern "C"`.
       specialises: Whether it is a template's specialisation, `k<float>`.
+      short_name: The name without inline namespaces, where there are some.
     """
 
     name: str
@@ -28,6 +29,11 @@ class KernelDeclaration:
     template: bool = False
     c_linkage: bool = False
     specialises: bool = False
+    short_name: str = ""
+
+    def is_named(self, name: str) -> bool:
+        """Whether C++ finds it under a qualified name."""
+        return name in (self.name, self.short_name)
 
 
 def find_kernels(
@@ -119,6 +125,15 @@ def strip_comments(source: str) -> str:
     return _COMMENT_OR_LITERAL.sub(blank, source)
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Scope:
+    """Between the braces of a namespace, or of `extern "C"`."""
+
+    namespace: str = ""
+    inline: bool = False
+    c_linkage: bool = False
+
+
 class _Scanner:
     """Walks the declarations at namespace scope; function bodies are stepped over."""
 
@@ -126,7 +141,7 @@ class _Scanner:
         self._tokens = tokens
         self._macros = macros
         self._at = 0
-        self._scopes: list[tuple[str | None, bool]] = []  # (namespace, extern "C")
+        self._scopes: list[_Scope] = []
 
     def kernels(self) -> Iterator[KernelDeclaration]:
         template = c_linkage = False
@@ -137,7 +152,7 @@ class _Scanner:
                 self._at += 1
                 if self._peek() == "{":
                     self._at += 1
-                    self._scopes.append((None, True))
+                    self._scopes.append(_Scope(c_linkage=True))
                 else:
                     c_linkage = True
             elif token == "template":
@@ -172,13 +187,15 @@ class _Scanner:
                 self._skip_balanced("[")
             elif token == "(" and name:
                 arguments = self._skip_balanced("(")
-                scopes = [scope for scope, _ in self._scopes if scope]
+                named = [scope for scope in self._scopes if scope.namespace]
+                visible = [s.namespace for s in named if not s.inline]
                 return KernelDeclaration(
-                    "::".join([*scopes, *name]),
+                    "::".join([*(s.namespace for s in named), *name]),
                     _parameter_names(arguments, self._macros),
                     template,
-                    c_linkage or any(c for _, c in self._scopes),
+                    c_linkage or any(s.c_linkage for s in self._scopes),
                     specialises,
+                    "::".join([*visible, *name]) if len(visible) < len(named) else "",
                 )
             elif token == "<" and name:
                 self._skip_balanced("<")
@@ -191,13 +208,14 @@ class _Scanner:
 
     def _enter_namespace(self) -> None:
         names: list[str] = []
+        inline = self._at >= 2 and self._tokens[self._at - 2] == "inline"
         while (token := self._next()) not in (None, ";", "{"):
             if token == "[":
                 self._skip_balanced("[")
             elif token is not None and token not in ("::", "inline", "]"):
                 names.append(token)
         if token == "{":
-            self._scopes.append(("::".join(names) or None, False))
+            self._scopes.append(_Scope("::".join(names), inline))
 
     def _next(self) -> str | None:
         token = self._peek()

@@ -97,7 +97,7 @@ class Program:
             for kernel in self.declared
             if parameters in (None, len(kernel.parameters))
         ]
-        named = [kernel for kernel in fitting if kernel.name == base]
+        named = [kernel for kernel in fitting if kernel.is_named(base)]
         # The symbol of an `extern "C"` kernel has no namespace.
         named += [k for k in fitting if k.c_linkage and k.name.endswith(f"::{base}")]
         return named[0] if named else None

@@ -97,7 +97,7 @@ def test_macros_are_no_names(parameters, names):
         ("namespace a::b { __global__ void k() {} }", KernelDeclaration("a::b::k", ())),
         (
             "namespace a { namespace { } inline namespace b { __global__ void k(); } }",
-            KernelDeclaration("a::b::k", ()),
+            KernelDeclaration("a::b::k", (), short_name="a::k"),
         ),
         ("namespace { __global__ void k() {} }", KernelDeclaration("k", ())),
         ("namespace a { } __global__ void k() {}", KernelDeclaration("k", ())),

@@ -46,6 +46,18 @@ def test_a_kernel_of_a_header_needs_no_name():
     assert rc.compile_nvrtc(made).function("made").name == "made"
 
 
+@pytest.mark.parametrize("name", ["a::k", "a::v1::k", None])
+def test_an_inline_namespace_may_be_left_out(name):
+    source = """namespace a { inline namespace v1 {
+      __global__ void k(const float* x, float* out, int count) {
+        if (threadIdx.x < count) out[threadIdx.x] = 2 * x[threadIdx.x];
+      }
+    } }"""
+    kernel = rc.kernel(source, name, shapes="count -> count", threads="count")
+    x = np.arange(5, dtype=np.float32)
+    np.testing.assert_array_equal(kernel(x=x), 2 * x)
+
+
 def test_a_macro_after_a_name_is_not_the_name():
     unused = IN_ORDER.replace("rows,", "rows UNUSED,").replace("cols,", "cols UNUSED,")
     assert shape_of(f"#define UNUSED __attribute__((unused))\n{unused}") == 2003
