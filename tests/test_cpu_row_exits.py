@@ -48,6 +48,46 @@ CASES = [
         "i < n",
     ),
     (
+        "a sum that wraps",
+        f"{INDEX} int h = i * 8u + 0x7ffffb90u;"
+        "if (h >= 0x7ffffd80) return; out[i] = i;",
+        True,
+        "(i < 62) | (i >= 142)",
+    ),
+    (
+        "a wide sum of what wraps",
+        f"{INDEX} long long h = (int)(i + 0x7fffff9bu);"
+        "if (h + n >= 0x7fffffff) return; out[i] = i;",
+        True,
+        "i >= 101",
+    ),
+    (
+        "two that wrap",
+        f"{INDEX} long long h = (long long)(int)(2u * i + 0x7fffff80u)"
+        " - (int)(i + 0x7fffff98u); if (h >= 10) return; out[i] = i;",
+        False,
+        "(2 * i + 0x7fffff80).astype(np.int32).astype(np.int64)"
+        "- (i + 0x7fffff98).astype(np.int32) < 10",
+    ),
+    (
+        "a product that wraps",
+        f"{INDEX} int h = i * 0x5bd1e995u; if (h >= 0) return; out[i] = i;",
+        False,
+        "(i * 0x5bd1e995).astype(np.int32) < 0",
+    ),
+    (
+        "a byte",
+        f"{INDEX} signed char h = i + 5; if ((int)h >= n - 100) return; out[i] = i;",
+        False,
+        "(i + 5).astype(np.int8) < 50",
+    ),
+    (
+        "bits set",
+        f"{INDEX} int h = i | 8; if (h >= n - 10) return; out[i] = i;",
+        False,
+        "(i | 8) < n - 10",
+    ),
+    (
         "every third thread",
         f"{INDEX} if (i % 3 == 0 || i >= n) return; out[i] = i;",
         False,
@@ -80,7 +120,7 @@ def test_values(body, wanted):
     start = jax.device_put(np.full(224, -1, np.int32), device)
     got = np.asarray(jax.jit(lambda out: kernel(out, 150))(start))
     i, n = np.arange(224), 150
-    keep = eval(wanted, {"i": i, "n": n})
+    keep = eval(wanted, {"i": i, "n": n, "np": np})
     np.testing.assert_array_equal(got, np.where(keep, i, -1))
 
 

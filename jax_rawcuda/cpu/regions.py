@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from . import checks, thread_loops
 from ._abi import CONTEXT, EXITED
+from ._types import LLVM_TYPES
 from .cfg import Spend, Suspend, point_registers, uses_and_definitions
 from .device import end_block, stack_variable
 from .emitter import Emitter, Pointer
@@ -16,7 +17,7 @@ from .ir import INVARIANT, PARALLEL, ModuleState
 from .layout import KernelLayout
 from .loops import cycles
 from .operands import Memory, Operand, Symbol
-from .row_exits import row_exit
+from .row_exits import RowExit, row_exit
 
 # Metadata numbers below this one have fixed meanings (see translate.py).
 _FIRST_LOOP_METADATA = 10
@@ -41,12 +42,13 @@ class RegionEmitter(Emitter):
         single = len(layout.regions) == 1
         self._row_exit = row_exit(layout.graph, self._region.start) if single else None
         self._indexed = False
+        self._x = "%x"
 
     @property
     def thread_index(self) -> tuple[str, str, str]:
         """i32 values of `threadIdx`, which a loop over rows of threads has."""
         self._indexed = True
-        return "%x", "%y", "%z"
+        return self._x, "%y", "%z"
 
     def _find_written(self) -> set[str]:
         written: set[str] = set()
@@ -230,6 +232,39 @@ class RegionEmitter(Emitter):
             "go.on:",
         ]
 
+    def _row_test(self) -> tuple[list[str], str]:
+        """Writes the test whether what the guard compares rises along the row."""
+        guard = self._row_exit
+        if guard is None:
+            return [], "true"
+        self.lines = []
+        ends = [self._values_at(x, guard) for x in ("%x0", "%xl")]
+        steps = self.op("sub i32 %xl, %x0")
+        passed = "true"
+        for rise, first, last in zip(guard.rises, *ends, strict=True):
+            kind = LLVM_TYPES[rise.comparison.type]
+            width = self.convert(steps, "i32", kind)
+            rises = self.op(f"icmp sge {kind} {last}, {first}")
+            found = self.op(f"sub {kind} {last}, {first}")
+            due = self.op(f"mul {kind} {width}, {rise.stride}")
+            exact = self.op(f"icmp eq {kind} {found}, {due}")
+            for condition in (rises, exact):
+                passed = self.op(f"and i1 {passed}, {condition}")
+        return self.lines, passed
+
+    def _values_at(self, x: str, guard: RowExit) -> list[str]:
+        """Returns the values that a guard compares, for a `threadIdx.x`."""
+        compared = {id(rise.comparison): rise.operand for rise in guard.rises}
+        values = []
+        self._x = x
+        for inst in guard.instructions:
+            if id(inst) in compared:
+                values.append(self.get(compared[id(inst)], LLVM_TYPES[inst.type]))
+            else:
+                self.emit(inst)
+        self._x = "%x"
+        return values
+
     def _thread_loop(self) -> list[str]:
         """Wraps the body into a loop over threads."""
         number = _FIRST_LOOP_METADATA + 2 * self._index
@@ -241,7 +276,8 @@ class RegionEmitter(Emitter):
         back = f"!llvm.loop !{number}"
         if self._indexed or self._row_exit is not None:
             width, height = self.context("ntid", 0), self.context("ntid", 1)
-            loop = thread_loops.over_rows(body, back, width, height)
+            test, passed = self._row_test()
+            loop = thread_loops.over_rows(body, back, width, height, test, passed)
         else:
             loop = thread_loops.over_threads(body, back)
         return [

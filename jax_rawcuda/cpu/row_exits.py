@@ -7,24 +7,45 @@ on AMD processors a masked store takes longer than eight scalar stores.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
-from .cfg import Branch, Exit, Graph, Jump
-from .operands import Instruction, Operand, Register
+from .cfg import Branch, Exit, Graph, Jump, uses_and_definitions
+from .operands import Instruction, Operand, Register, registers
 from .recompute import is_pure
 from .uniformity import DATA, IRREGULAR, Strides, stride_of, strides
 
 
-class RowExit(NamedTuple):
-    """A block whose branch to `target` ends the row."""
+@dataclass(frozen=True, slots=True)
+class Rise:
+    """A value that a guard compares, and that must not wrap around within the row.
+
+    Attributes:
+      operand: The value, where `comparison` reads it.
+      stride: By how much it rises from thread to thread.
+    """
+
+    comparison: Instruction
+    operand: Operand
+    stride: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowExit:
+    """A block whose branch to `target` ends the row, if no rise wraps around in it.
+
+    PTX does not tell an `int`, which may not wrap, from an `unsigned`.
+
+    Attributes:
+      instructions: What computes the rises, without side effects.
+    """
 
     block: str
     target: str
+    rises: tuple[Rise, ...]
+    instructions: tuple[Instruction, ...]
 
 
-# Unsigned values may wrap within a row, and `i - halo < n` relies on that. A signed
-# index that wraps is an error in the kernel.
-_SIGNED = frozenset({"s32", "s64"})
+_SIGNED = frozenset({"s32", "s64"})  # unsigned values wrap at 0: `i - halo < n`
 _ORDERS = {"ge": 1, "gt": 1, "lt": -1, "le": -1}
 
 # Predicate -> how it changes along a row: 1 at most once, from false to true; -1 the
@@ -34,8 +55,10 @@ _Directions = dict[str, int | None]
 
 def row_exit(graph: Graph, start: str) -> RowExit | None:
     """Finds the guard that opens a kernel, if it has one."""
-    known = strides(graph, rows=True)
+    known = strides(graph, rows=True, rising=True)
     directions: _Directions = {}
+    head: list[Instruction] = []
+    rises: list[Rise] = []
     visited: set[str] = set()
     label = start
     while label not in visited:
@@ -44,21 +67,43 @@ def row_exit(graph: Graph, start: str) -> RowExit | None:
         for inst in block.instructions:
             if not is_pure(inst):  # a skipped thread would be missed
                 return None
+            head.append(inst)
             if inst.types[-1:] == ("pred",) or inst.opcode == "setp":
-                directions[_written(inst)] = _direction(inst, known, directions)
+                direction = directions[_written(inst)] = _direction(
+                    inst, known, directions
+                )
+                if direction and inst.opcode == "setp":
+                    rises.append(_rise(inst, known))
         match block.terminator:
             case Jump(target):
                 label = target
             case Branch(predicate, then, otherwise):
                 direction = directions.get(predicate)
-                if direction == 1 and _leaves(graph, then):
-                    return RowExit(label, then)
-                if direction == -1 and _leaves(graph, otherwise):
-                    return RowExit(label, otherwise)
-                return None
+                side = {1: then, -1: otherwise}.get(direction or 0)
+                if side is None or not _leaves(graph, side):
+                    return None
+                return RowExit(label, side, tuple(rises), _needed(head, rises))
             case _:
                 return None
     return None
+
+
+def _rise(inst: Instruction, known: Strides) -> Rise:
+    operand = max(inst.operands[1:3], key=lambda source: stride_of(source, known))
+    return Rise(inst, operand, stride_of(operand, known))
+
+
+def _needed(head: list[Instruction], rises: list[Rise]) -> tuple[Instruction, ...]:
+    wanted = {name for rise in rises for name in registers(rise.operand)}
+    found = []
+    for inst in reversed(head):
+        uses, written = uses_and_definitions(inst)
+        if wanted.intersection(written):
+            wanted.update(uses)
+            found.append(inst)
+        elif any(rise.comparison is inst for rise in rises):
+            found.append(inst)
+    return tuple(reversed(found))
 
 
 def _leaves(graph: Graph, label: str) -> bool:

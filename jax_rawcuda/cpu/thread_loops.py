@@ -31,7 +31,14 @@ def over_threads(body: Iterable[str], back: str) -> list[str]:
     ]
 
 
-def over_rows(body: Iterable[str], back: str, width: str, height: str) -> list[str]:
+def over_rows(
+    body: Iterable[str],
+    back: str,
+    width: str,
+    height: str,
+    test: Iterable[str] = (),
+    passed: str = "true",
+) -> list[str]:
     """Returns a loop over rows of threads and one over `threadIdx.x`, the i32 `%x`.
 
     The body may use `%y` and `%z`, and leave the row through the block `rowlatch`.
@@ -41,6 +48,9 @@ def over_rows(body: Iterable[str], back: str, width: str, height: str) -> list[s
       back: Metadata of the inner loop's branch back.
       width: `blockDim.x`, an i32.
       height: `blockDim.y`.
+      test: Lines that look at the part of a row from `%x0` to `%xl`.
+      passed: The i1 value that they find. If false, a body that leaves the row shall
+        not end it for other threads.
     """
     return [
         "  %any = icmp slt i32 %t0, %t1",
@@ -54,7 +64,11 @@ def over_rows(body: Iterable[str], back: str, width: str, height: str) -> list[s
         "  %left = sub i32 %t1, %t",
         "  %xe0 = add i32 %x0, %left",
         f"  %xc = icmp ult i32 %xe0, {width}",
-        f"  %xe = select i1 %xc, i32 %xe0, i32 {width}",
+        f"  %xw = select i1 %xc, i32 %xe0, i32 {width}",
+        "  %xl = sub i32 %xw, 1",
+        *test,
+        "  %x1 = add i32 %x0, 1",
+        f"  %xe = select i1 {passed}, i32 %xw, i32 %x1",
         "  %tb = sub i32 %t, %x0",
         "  br label %cols",
         "cols:",

@@ -7,7 +7,7 @@ index, `DATA` if it depends on memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from . import special
 from ._types import FLOAT_TYPES, LLVM_TYPES, WIDTHS
@@ -24,24 +24,32 @@ from .operands import (
 
 IRREGULAR = 1 << 40
 DATA = 1 << 41
+# Of a value that has risen by this per thread, less than 2**31 at the end of a row.
+_STEEPEST = 1 << 20
+_WORD = 32
 Strides = dict[str, int]
+_Affine = Callable[[Instruction, list[int]], int]
 _COPIES = frozenset({"mov", "cvt", "cvta"})
 _FROM_MEMORY = frozenset({"ld", "ldu", "atom", "call", "mbarrier", "isspacep"})
 
 
-def strides(graph: Graph, *, rows: bool = False) -> Strides:
+def strides(graph: Graph, *, rows: bool = False, rising: bool = False) -> Strides:
     """Returns the stride of every register; those missing are uniform.
 
     Args:
       graph: The kernel.
       rows: Compare only threads of one row, with equal `threadIdx.y` and `.z`.
+      rising: Give strides only to values that rise by so much from thread to thread
+        unless they wrap around, and where those that do so within a row end it below
+        what they began it with, or with another difference.
     """
     found: Strides = {"%tid.y": 0, "%tid.z": 0} if rows else {}
-    written = {name for name, _ in _definitions(graph, found, frozenset())}
+    affine = _rising if rising else _affine
+    written = {name for name, _ in _definitions(graph, found, frozenset(), affine)}
     changed = True
     while changed:
         changed = False
-        for name, stride in _definitions(graph, found, frozenset(written)):
+        for name, stride in _definitions(graph, found, frozenset(written), affine):
             joined = _join(found.get(name), stride)
             if found.get(name) != joined:
                 found[name] = joined
@@ -83,7 +91,7 @@ def _join(old: int | None, new: int) -> int:
 
 
 def _definitions(
-    graph: Graph, known: Strides, computed: frozenset[str]
+    graph: Graph, known: Strides, computed: frozenset[str], affine: _Affine
 ) -> Iterator[tuple[str, int]]:
     """Yields (register, stride) where all registers that are read have a stride."""
     for block in graph.blocks.values():
@@ -91,14 +99,14 @@ def _definitions(
             used, written = uses_and_definitions(inst)
             ready = all(name in known or name not in computed for name in used)
             if written and ready:
-                stride = _result(inst, known)
+                stride = _result(inst, known, affine)
                 yield from ((name, stride) for name in written)
         if isinstance(block.terminator, Suspend):
             for name in point_registers(block.terminator.point)[1]:
                 yield name, DATA
 
 
-def _result(inst: Instruction, known: Strides) -> int:
+def _result(inst: Instruction, known: Strides, affine: _Affine) -> int:
     sources = [stride_of(operand, known) for operand in inst.operands[1:]]
     if inst.predicate is not None:
         sources.append(_rough(Register(inst.predicate), known))
@@ -113,7 +121,7 @@ def _result(inst: Instruction, known: Strides) -> int:
         return DATA
     if IRREGULAR in sources or inst.predicate is not None:
         return IRREGULAR
-    return _affine(inst, sources)
+    return affine(inst, sources)
 
 
 def _affine(inst: Instruction, sources: list[int]) -> int:
@@ -146,3 +154,13 @@ def _affine(inst: Instruction, sources: list[int]) -> int:
             return sources[0]  # NVVM writes `i * 4 + 1` as `i * 4 | 1`.
         case _:
             return IRREGULAR
+
+
+def _rising(inst: Instruction, sources: list[int]) -> int:
+    # Narrow values wrap soon, `i | 64` goes up and down, and a difference of two values
+    # that both wrap may hide it.
+    narrow = any(WIDTHS[LLVM_TYPES[word]] < _WORD for word in inst.types)
+    if narrow or inst.opcode == "or" or (inst.opcode == "sub" and sources[1]):
+        return IRREGULAR
+    stride = _affine(inst, sources)
+    return stride if 0 <= stride <= _STEEPEST else IRREGULAR
