@@ -22,6 +22,11 @@ import jax_rawcuda as rc
 OPERATIONS = [
     *FLOAT_OPERATIONS, *HALF_OPERATIONS, *INTEGER_OPERATIONS, *PTX_OPERATIONS
 ]  # fmt: skip
+SIGNS = {
+    "neg",
+    "abs",
+    *(f"ptx {op}{ftz}.f32" for op in ("neg", "abs") for ftz in ("", ".ftz")),
+}
 _PER_KERNEL = 16
 _CHUNK = 256  # random rows per checksum
 
@@ -91,18 +96,21 @@ def words(values: np.ndarray, rows: int) -> np.ndarray:
 
 
 def comparable(operation: Operation, bits: np.ndarray) -> np.ndarray:
-    """Returns the bits of results, with one NaN where f64 is involved.
+    """Returns the bits of results, with one NaN where f64 or only a sign is involved.
 
     The device hands the bits of a NaN in f64 on; of two NaNs, those that its assembler
-    has put first.
+    has put first. For the sign of an f32 see jax_rawcuda/cpu/nans.py.
     """
     result = TYPES[operation.result]
-    if "f64" not in (operation.result, *operation.operands) or result.values == "int":
+    is_sign = operation.name.split(" (")[0] in SIGNS and operation.result == "f32"
+    wide = "f64" in (operation.result, *operation.operands)
+    if result.values == "int" or not (wide or is_sign):
         return bits
     exponent, fraction = result.values
     infinity = bits.dtype.type(((1 << exponent) - 1) << fraction)
     size = bits & bits.dtype.type((1 << exponent + fraction) - 1)
-    return np.where(size > infinity, ~bits.dtype.type(0), bits)
+    nan = bits.dtype.type(0x7FFFFFFF) if is_sign else ~bits.dtype.type(0)
+    return np.where(size > infinity, nan, bits)
 
 
 def groups() -> list[Group]:

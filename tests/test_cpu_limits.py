@@ -194,6 +194,23 @@ LOCAL_ARRAY = """(int* out) {{
 }}"""
 
 
+@pytest.mark.parametrize("depth", [2, 60])
+def test_calls_without_number(depth, short_limit):
+    """Each function calls the next one twice: neither loops nor recursion."""
+    functions = "__device__ __noinline__ int f0(int x) { return x * 3 + 1; }\n"
+    for i in range(1, depth):
+        inner = f"f{i - 1}(x + 7) ^ f{i - 1}(x + 1)"
+        functions += f"__device__ __noinline__ int f{i}(int x) {{ return {inner}; }}\n"
+    call = f"out[threadIdx.x] = f{depth - 1}(threadIdx.x);"
+    source = f'(int*);{functions} extern "C" __global__ void k(int* out) {{ {call} }}'
+    if depth < 60:
+        t = np.arange(64)
+        (out,) = run(source, zeros(64), block=64)
+        np.testing.assert_array_equal(out, (3 * t + 22) ^ (3 * t + 4))
+    else:
+        assert "k: still running after 0.3 s" in fault(source, zeros(64), block=64)
+
+
 @pytest.mark.parametrize("size", [100, 20_000, 131_000])
 def test_local_arrays(size):
     source = LOCAL_ARRAY.format(size=size)

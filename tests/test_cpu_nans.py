@@ -24,8 +24,8 @@ COPIES = {
 }
 RESULTS = {
     "sum": "p1[i] = p0[i] + 1.0f;",
-    "negation": "p1[i] = -p0[i];",
-    "size": "p1[i] = fabsf(p0[i]);",
+    "negation of a sum": "p1[i] = -(p0[i] + 1.0f);",
+    "size of a sum": "p1[i] = fabsf(p0[i] + 1.0f);",
     "root": "p1[i] = sqrtf(p0[i]);",
     "root of a negative number": "p1[i] = sqrtf(p0[i] == 0.0f ? 1.0f : -2.0f);",
     "infinities": "float a = __int_as_float(0x7f800000); p1[i] = a - fmaxf(p0[i], a);",
@@ -36,7 +36,7 @@ RESULTS = {
     "choice": "p1[i] = i & 1 ? p0[i] * 2.0f : p0[i] + 1.0f;",
     "library": "p1[i] = fmodf(p0[i], 3.0f);",
     "vector": "*(float4*)&p1[i & ~3] = make_float4(p0[i] * 2.0f, p0[i] + 1.0f, "
-    "-p0[i], p0[i] / 3.0f);",
+    "p0[i] - 1.0f, p0[i] / 3.0f);",
     "local array": "float a[4]; a[i & 3] = p0[i] * 2.0f; p1[i] = a[i & 3];",
 }
 
@@ -84,6 +84,17 @@ MIXED = {
       asm("{.reg .pred q; setp.eq.s32 q, %2, 0; @q mul.f32 %0, %1, 0f40000000;}"
           : "+r"(r) : "r"(__float_as_int(f)), "r"((int)odd));
       p2[i] = r;""",
+    "sign set and cleared": """unsigned u = odd ? x : __float_as_int(2.0f * f);
+      p1[i] = __uint_as_float(u) + 1.0f;
+      unsigned size = u & 0x7fffffffu, sign = u & 0x80000000u;
+      float turned = __uint_as_float(size | 0x80000000u);
+      p2[i] = __float_as_uint(i % 3 ? turned : f) & 0x7fffffffu | sign;
+      if (i % 3 == 0) p2[i] = u;""",
+    "sign changed twice": """int r = odd ? x : __float_as_int(2.0f * f);
+      float a = __int_as_float(r);
+      float b = __uint_as_float(__float_as_uint(a) ^ 0x80000000u);
+      b = i % 4 < 2 ? b : a;
+      p2[i] = i % 4 < 2 ? __float_as_uint(b) ^ 0x80000000u : __float_as_uint(b);""",
     "pair": """long long r;
       asm("mov.b64 %0, {%1, %2};" : "=l"(r) : "r"(__float_as_int(2.0f * f)), "r"(x));
       p2[i] = odd ? (int)(r >> 32) : (int)r;""",

@@ -13,6 +13,8 @@ from .ptx import Module
 # their turn, they would grow with every level of calls. LLVM asks each only for itself.
 _MOST_INLINED = 300
 _MOST_STATEMENTS = 50_000
+# What runs in far less than a second, if there is no loop in it.
+_SHORT = 1_000_000
 
 _Calls = Mapping[str, Counter[str]]
 
@@ -50,10 +52,7 @@ def check_length(
       UnsupportedError: It does.
     """
     functions = set(names) - inlined
-    calls = {name: called_functions(module.functions[name]) for name in names}
-    lengths: dict[str, int] = {}
-    for name in _callees_first(calls):
-        lengths[name] = _length(module, name, calls, lengths, functions)
+    lengths = _lengths(module, names, functions)
     total = sum(lengths[name] for name in functions | {kernel})
     if total > _MOST_STATEMENTS:
         copied = sorted(inlined - {kernel}, key=lengths.__getitem__)
@@ -67,6 +66,25 @@ def check_length(
                 else ""
             )
         )
+
+
+def long_functions(module: Module, names: list[str]) -> set[str]:
+    """Returns the functions that take long because they call so many others.
+
+    Args:
+      module: The PTX.
+      names: The functions that a kernel reaches.
+    """
+    lengths = _lengths(module, names, ())
+    return {name for name, length in lengths.items() if length > _SHORT}
+
+
+def _lengths(module: Module, names: list[str], kept: Collection[str]) -> dict[str, int]:
+    calls = {name: called_functions(module.functions[name]) for name in names}
+    lengths: dict[str, int] = {}
+    for name in _callees_first(calls):
+        lengths[name] = _length(module, name, calls, lengths, kept)
+    return lengths
 
 
 def _length(

@@ -4,7 +4,8 @@ Arithmetic and comparisons cannot tell one NaN from another, so a result is made
 canonical only where its bits leave arithmetic: at stores, shuffles, logic and calls.
 Values that were only loaded, moved or selected keep their bits, as on the device: they
 may be integers. A register that holds now the one and now the other has a predicate
-beside it that says which.
+beside it that says which. A change of sign counts as a copy, since clang writes `neg`
+and `abs` for `bits ^ 0x80000000` and `bits & 0x7fffffff` too.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from .operands import Float, Instruction, Integer, Operand, Register, Statement
 
 _ARITHMETIC = frozenset(
     {
-        *("add", "sub", "mul", "fma", "mad", "div", "sqrt", "rcp", "rsqrt", "neg"),
-        *("abs", "ex2", "lg2", "sin", "cos", "tanh"),
+        *("add", "sub", "mul", "fma", "mad", "div", "sqrt", "rcp", "rsqrt", "ex2"),
+        *("lg2", "sin", "cos", "tanh"),
     }
 )
 _CHOICES = frozenset({"min", "max", "setp", "set", "testp"})
-_COPIES = {"mov": slice(1, 2), "selp": slice(1, 3)}  # opcode -> what it copies
-_WORDS = frozenset({"b32", "u32", "s32", "f32"})
+# Opcode -> what it copies.
+_COPIES = {name: slice(1, 2) for name in ("mov", "neg", "abs")} | {"selp": slice(1, 3)}
+_WORDS = {"b32", "u32", "s32", "f32"}
 _INFINITY = 0x7F800000
 
 
@@ -124,7 +126,8 @@ def _computes(inst: Instruction) -> bool:
 
 
 def _copies(inst: Instruction) -> bool:
-    if inst.opcode not in _COPIES or not _WORDS.issuperset(inst.types):
+    words = {"f32"} if inst.opcode in ("neg", "abs") else _WORDS
+    if inst.opcode not in _COPIES or not words.issuperset(inst.types):
         return False
     return isinstance(inst.operands[0], Register)
 

@@ -12,7 +12,7 @@ from .cfg import Suspend, build
 from .check_table import CheckTable, check_table
 from .copies import copies
 from .device import FunctionEmitter
-from .expansion import check_length, kept_functions
+from .expansion import check_length, kept_functions, long_functions
 from .fold import fold_sync_operands
 from .functions import parse_call
 from .guesses import guesses
@@ -117,11 +117,15 @@ def translate(ptx: str, kernel: str) -> Translation:
         make_nans_canonical(module.functions[name].body)
     inlined = must_inline(module, reachable)
     check_length(module, kernel, reachable, inlined)
+    # These ask whether there is stack left, and whether the launch is to stop.
+    deep = polls.deep_functions(module, reachable) | long_functions(module, reachable)
     state = ModuleState(
         variables=Variables(module, reachable, red_zone),
         opcodes=OPCODES,
-        may_fault=frozenset(reachable if checked else _may_fault(module, reachable)),
-        deep=frozenset(polls.deep_functions(module, reachable)),
+        may_fault=frozenset(
+            reachable if checked else _may_fault(module, reachable, deep)
+        ),
+        deep=frozenset(deep),
         pointed=_pointed(module, reachable, inlined),
         kept=frozenset(kept_functions(module, reachable)),
         checked=checked,
@@ -194,7 +198,7 @@ def _lay_out(
     return layout, sizes, end
 
 
-def _may_fault(module: Module, names: list[str]) -> set[str]:
+def _may_fault(module: Module, names: list[str], deep: set[str]) -> set[str]:
     """Returns the functions after whose call a thread may have faulted."""
 
     def faults(inst: Instruction) -> bool:
@@ -203,7 +207,7 @@ def _may_fault(module: Module, names: list[str]) -> set[str]:
         target = parse_call(inst).target
         return not isinstance(target, Symbol) or target.name in _FAULTING_CALLS
 
-    direct = polls.deep_functions(module, names)
+    direct = set(deep)
     for name in names:
         function = module.functions[name]
         if polls.may_poll(function) or any(
