@@ -120,8 +120,9 @@ void LaunchChecks::ReportRace(const Race& race) {
              "move it out of the branch or loop.";
   } else if (other.block != static_cast<uint32_t>(race.block)) {
     advice =
-        ". Blocks run in any order: use an atomic operation, separate elements or "
-        "a second launch.";
+        ". Blocks run in any order: use an atomic operation of device scope, with "
+        "__threadfence() between it and what it announces, separate elements or a "
+        "second launch.";
   } else {
     advice =
         ". Put __syncthreads() (or __syncwarp() within a warp) between them, or use "
