@@ -37,6 +37,18 @@ BUGS = [
         "copied_vector",
         says=("argument 'y' (float32[256])", *misaligned("write", 16, 8, 0)),
     ),
+    aligned(
+        "copied_in",
+        says=("argument 'x' (float32[256])", *misaligned("read", 16, 8, 0)),
+    ),
+    aligned(
+        "copied_out",
+        says=("argument 'y' (float32[256])", *misaligned("write", 16, 24, 1)),
+    ),
+    aligned(
+        "copied_pack",
+        says=("argument 'x' (float32[256])", *misaligned("read", 16, 8, 0)),
+    ),
     aligned("pack", says=("'s'", *misaligned("read", 16, 24, 1), "Align the index")),
     aligned("global_table", says=("'table'", *misaligned("read", 8, 4, 0))),
     aligned(
@@ -55,7 +67,7 @@ def test_a_planted_bug_is_found(bug):
     check(bug)
 
 
-RIGHT = "all_aligned copied_bytes packed_record packed_entry plain_struct one_part"
+RIGHT = "all_aligned first_part copied_bytes packed_record packed_entry plain_struct one_part"
 
 
 @pytest.mark.parametrize("name", RIGHT.split())

@@ -128,8 +128,10 @@ def with_natural_alignment(ir: str) -> str:
             line, end = lines[side.line], side.column + len(str(side.align))
             lines[side.line] = f"{line[: side.column]}{align}{line[end:]}"
     for to, from_ in itertools.pairwise(sides):
-        if to.line == from_.line and {to.root, from_.root} <= _MEMORY:
-            lines[to.line] = _in_one(lines[to.line], to.line)
+        if to.line == from_.line and {to.root, from_.root} & _MEMORY:
+            # LLVM gives the place of the first use to a vector that it takes apart.
+            kind = "<4 x i32>" if to.root in _MEMORY else "i128"
+            lines[to.line] = _in_one(lines[to.line], to.line, kind)
     return _TYPES.sub("", "\n".join(lines))
 
 
@@ -151,7 +153,7 @@ def _sides(lines: list[str], whole: set[str]) -> Iterator[_Side]:
             yield _Side(*place, typed[1], root, NATURAL[scalar[1]])
 
 
-def _in_one(line: str, number: int) -> str:
+def _in_one(line: str, number: int, kind: str) -> str:
     """Writes a copy of vectors as loads and stores, which are not split further."""
     copy = _COPY.match(line)
     if copy is None:
@@ -161,6 +163,6 @@ def _in_one(line: str, number: int) -> str:
         return line
     suffix = place_of(line)
     return (
-        f"  %vector.{number} = load <4 x i32>, ptr {copy[4]}, align {_WIDE}{suffix}\n"
-        f"  store <4 x i32> %vector.{number}, ptr {copy[2]}, align {_WIDE}{suffix}"
+        f"  %vector.{number} = load {kind}, ptr {copy[4]}, align {_WIDE}{suffix}\n"
+        f"  store {kind} %vector.{number}, ptr {copy[2]}, align {_WIDE}{suffix}"
     )

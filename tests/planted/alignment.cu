@@ -63,6 +63,26 @@ __global__ void copied_vector(const float* x, float* y) {
   to[t] = ((const float4*)x)[t];  // BUG copied_vector
 }
 
+__global__ void copied_in(const float* x, float* y) {
+  int t = threadIdx.x;
+  const float4* from = (const float4*)(x + 2);
+  float4 v = from[t];  // BUG copied_in
+  ((float4*)y)[t] = v;
+}
+
+__global__ void copied_out(const float* x, float* y) {
+  int t = threadIdx.x;
+  float4 v = ((const float4*)x)[t];
+  v.x *= 2;
+  if (t & 1) ((float4*)(y + 2))[t] = v;  // BUG copied_out
+}
+
+__global__ void copied_pack(const float* x, float* y) {
+  int t = threadIdx.x;
+  Pack<double, 2> v = *(const Pack<double, 2>*)(x + 4 * t + 2);  // BUG copied_pack
+  if (t < 31) *(Pack<double, 2>*)(y + 4 * t) = v;
+}
+
 __global__ void pack(const float* x, float* y) {
   __shared__ alignas(16) float s[256];
   int t = threadIdx.x;
@@ -99,6 +119,14 @@ __global__ void all_aligned(const float* x, float* y) {
   for (int i = 0; i < 8; i++) part[i] = v.x * i;
   *(float4*)&y[8 * t] = *(float4*)&part[0];
   *(float4*)&y[8 * t + 4] = *(float4*)&part[4];
+}
+
+__global__ void first_part(const float* x, float* y) {
+  int t = threadIdx.x;
+  const float4* rows = (const float4*)x;
+  float4 v = rows[t], w = rows[t ^ 1];
+  if (t & 1) v = w;
+  y[t] = t & 2 ? v.x : v.y;
 }
 
 __global__ void copied_bytes(const float* x, float* y) {
