@@ -67,7 +67,9 @@ def test_a_planted_bug_is_found(bug):
     check(bug)
 
 
-RIGHT = "all_aligned first_part copied_bytes packed_record packed_entry plain_struct one_part"
+RIGHT = """
+    all_aligned first_part copied_bytes packed_record packed_entry plain_struct one_part
+"""
 
 
 @pytest.mark.parametrize("name", RIGHT.split())
