@@ -239,7 +239,7 @@ def test_unreachable_code_is_dropped():
 
 def test_liveness():
     graph = graph_of(LOOP.replace("{step}", "%r6"))
-    live = liveness.live_in(graph)
+    live = liveness.live_in(graph, graph.blocks)
     assert live["loop"] == {"%r4", "%r6", "%rd1"}
     assert live[cfg.ENTRY] == frozenset()
 
