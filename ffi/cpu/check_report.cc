@@ -1,19 +1,12 @@
 // check_report.cc: the messages of a checked launch.
-#include <cstdio>
-
 #include "ffi/cpu/check_launch.h"
+#include "ffi/cpu/faults.h"
 
 namespace jax_rawcuda {
 namespace {
 
 std::string Bytes(uint64_t count) {
   return std::to_string(count) + (count == 1 ? " byte" : " bytes");
-}
-
-std::string Hex(uint64_t address) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(address));
-  return text;
 }
 
 std::string Action(const Access& access) {

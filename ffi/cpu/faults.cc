@@ -2,6 +2,7 @@
 #include "ffi/cpu/faults.h"
 
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 
 #if !defined(_WIN32)
@@ -17,15 +18,17 @@
 
 namespace jax_rawcuda {
 
+std::string Hex(uint64_t address) {
+  char text[24];
+  std::snprintf(text, sizeof(text), "0x%llx", static_cast<unsigned long long>(address));
+  return text;
+}
+
 std::string Fault::Describe() const {
   if (signal == SIGFPE) return "arithmetic that the processor refuses";
   if (signal == SIGILL) return "an instruction that the processor refuses";
   if (!has_address) return "illegal memory access at an address that no memory has";
-  std::string digits;
-  for (uint64_t rest = address; rest != 0 || digits.empty(); rest >>= 4) {
-    digits.insert(digits.begin(), "0123456789abcdef"[rest & 15]);
-  }
-  return "illegal memory access at address 0x" + digits;
+  return "illegal memory access at address " + Hex(address);
 }
 
 #if defined(_WIN32)

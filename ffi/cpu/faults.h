@@ -9,6 +9,9 @@
 
 namespace jax_rawcuda {
 
+// An address as messages show it, such as "0x10".
+std::string Hex(uint64_t address);
+
 struct Fault {
   int signal;
   bool has_address;

@@ -2,7 +2,6 @@
 #include "ffi/cpu/heap.h"
 
 #include <cstdint>
-#include <cstdio>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -116,11 +115,9 @@ uint64_t jrc_malloc(Context* context, uint64_t size) {
 void jrc_free(Context* context, int32_t thread, uint64_t address) {
   const FaultShield shield;
   if (address == 0 || Heap::Get().Free(address)) return;
-  char hex[24];
-  std::snprintf(hex, sizeof(hex), "0x%llx", static_cast<unsigned long long>(address));
   context->faulted = 1;
   context->block->launch().Fail(
-      "free of " + std::string(hex) +
+      "free of " + Hex(address) +
       ", which malloc has not returned or which is free "
       "already, by " +
       context->block->Describe(thread) +
