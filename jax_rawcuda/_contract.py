@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from ._callbacks import ask
-from ._dtypes import element_type, element_types
+from ._dtypes import accepts, element_type
 from ._errors import SignatureError, ValidationError, counted
 from ._extents import Axes, parse_block, parse_shared, parse_threads
 from ._launch import LaunchConfig, ceil_div_grid, launch_config
@@ -182,12 +182,13 @@ class Contract:
                     f"{self.owner}: out gives {type_!r} for result '{parameter.name}'; "
                     "it needs a shape and a dtype, as jax.ShapeDtypeStruct has."
                 )
-            readings = element_types(parameter.pointee or "")  # none: the user's affair
-            if readings and type_.dtype not in [r.dtype for r in readings]:
+            pointee = parameter.pointee or ""
+            usual = element_type(pointee)  # None: the user's affair
+            if usual is not None and not accepts(pointee, type_.dtype):
                 raise SignatureError(
                     f"{self.owner}: out makes result '{parameter.name}' "
                     f"{type_.dtype.name}, but parameter `{parameter}` needs "
-                    f"{readings[0].dtype.name}. Declare it so."
+                    f"{usual.dtype.name}. Declare it so."
                 )
         if self.spec is not None and shapes != [t.shape for t in types]:
             raise ValidationError(

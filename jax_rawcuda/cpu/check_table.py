@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from .._demangle import demangle
 from .._errors import ValidationError
 from .beyond import sites_beyond
-from .cfg import Suspend
+from .cfg import Suspend, Terminator
 from .checks import Site, exact_block
 from .ir import ModuleState
 from .layout import KernelLayout
@@ -91,7 +91,8 @@ def check_table(module: Module, state: ModuleState, layout: KernelLayout) -> Che
         point if point and syncs.is_collective(point.point) else None
         for point in (region.after for region in layout.regions)
     ]
-    places = [*sites, *(_place(layout, point) for point in points)]
+    ends = {block.terminator: label for label, block in layout.graph.blocks.items()}
+    places = [*sites, *(_place(ends, point) for point in points)]
     local = tuple(
         CheckedVariable(name, place, layout.variables[name].size)
         for name, place in layout.frame.items()
@@ -110,11 +111,10 @@ def check_table(module: Module, state: ModuleState, layout: KernelLayout) -> Che
     )
 
 
-def _place(layout: KernelLayout, point: Suspend | None) -> Site:
+def _place(ends: Mapping[Terminator | None, str], point: Suspend | None) -> Site:
     """Returns where a sync point stands, as if it were an access."""
     if point is None:
         return Site()
-    ends = {block.terminator: label for label, block in layout.graph.blocks.items()}
     block = exact_block(ends[point], point.instruction)
     return Site(block, location=point.instruction.location)
 

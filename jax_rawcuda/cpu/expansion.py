@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 from .._errors import UnsupportedError
-from .inline import called_functions
+from .inline import Calls
 from .ptx import Module
 
 # Longer functions that are called at several places stay functions: with calls in
@@ -16,17 +16,14 @@ _MOST_STATEMENTS = 50_000
 # What runs in far less than a second, if there is no loop in it.
 _SHORT = 1_000_000
 
-_Calls = Mapping[str, Counter[str]]
 
-
-def kept_functions(module: Module, names: list[str]) -> set[str]:
+def kept_functions(module: Module, calls: Calls) -> set[str]:
     """Returns the functions that LLVM must not inline.
 
     Args:
       module: The PTX.
-      names: The functions that a kernel reaches.
+      calls: Of the functions that a kernel reaches.
     """
-    calls = {name: called_functions(module.functions[name]) for name in names}
     places = sum(calls.values(), Counter())
     kept: set[str] = set()
     lengths: dict[str, int] = {}
@@ -37,22 +34,20 @@ def kept_functions(module: Module, names: list[str]) -> set[str]:
     return kept
 
 
-def check_length(
-    module: Module, kernel: str, names: list[str], inlined: set[str]
-) -> None:
+def check_length(module: Module, kernel: str, calls: Calls, inlined: set[str]) -> None:
     """Refuses a kernel that becomes too long to compile in a reasonable time.
 
     Args:
       module: The PTX.
       kernel: The kernel's symbol.
-      names: The functions that it reaches, itself among them.
+      calls: Of the functions that it reaches, itself among them.
       inlined: Those that are copied to each place that calls them.
 
     Raises:
       UnsupportedError: It does.
     """
-    functions = set(names) - inlined
-    lengths = _lengths(module, names, functions)
+    functions = set(calls) - inlined
+    lengths = _lengths(module, calls, functions)
     total = sum(lengths[name] for name in functions | {kernel})
     if total > _MOST_STATEMENTS:
         copied = sorted(inlined - {kernel}, key=lengths.__getitem__)
@@ -68,19 +63,18 @@ def check_length(
         )
 
 
-def long_functions(module: Module, names: list[str]) -> set[str]:
+def long_functions(module: Module, calls: Calls) -> set[str]:
     """Returns the functions that take long because they call so many others.
 
     Args:
       module: The PTX.
-      names: The functions that a kernel reaches.
+      calls: Of the functions that a kernel reaches.
     """
-    lengths = _lengths(module, names, ())
+    lengths = _lengths(module, calls, ())
     return {name for name, length in lengths.items() if length > _SHORT}
 
 
-def _lengths(module: Module, names: list[str], kept: Collection[str]) -> dict[str, int]:
-    calls = {name: called_functions(module.functions[name]) for name in names}
+def _lengths(module: Module, calls: Calls, kept: Collection[str]) -> dict[str, int]:
     lengths: dict[str, int] = {}
     for name in _callees_first(calls):
         lengths[name] = _length(module, name, calls, lengths, kept)
@@ -90,7 +84,7 @@ def _lengths(module: Module, names: list[str], kept: Collection[str]) -> dict[st
 def _length(
     module: Module,
     name: str,
-    calls: _Calls,
+    calls: Calls,
     lengths: Mapping[str, int],
     kept: Collection[str],
 ) -> int:
@@ -103,7 +97,7 @@ def _length(
     return len(module.functions[name].body.statements) + inside
 
 
-def _callees_first(calls: _Calls) -> list[str]:
+def _callees_first(calls: Calls) -> list[str]:
     """Orders functions so that each comes after those it calls, but for recursion."""
     order: dict[str, None] = {}
     seen: set[str] = set()

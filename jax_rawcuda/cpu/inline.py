@@ -28,6 +28,7 @@ from .ops import syncs
 from .ptx import Function, Module, Variable
 
 Mapper = Callable[[Operand], Operand]
+Calls = Mapping[str, Counter[str]]
 
 
 @dataclass
@@ -49,10 +50,15 @@ class Flat:
     targets: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def must_inline(module: Module, names: list[str]) -> set[str]:
+def count_calls(module: Module, names: list[str]) -> Calls:
+    """Returns what each of some functions calls directly, and how often."""
+    return {name: _called(module.functions[name]) for name in names}
+
+
+def must_inline(module: Module, calls: Calls) -> set[str]:
     """Returns the functions that synchronise or exit, or call one that does."""
     found = set()
-    for name in names:
+    for name in calls:
         trapped = False
         for statement in module.functions[name].body.statements:
             if isinstance(statement, Instruction):
@@ -61,14 +67,14 @@ def must_inline(module: Module, names: list[str]) -> set[str]:
                 if exits or syncs.is_sync(statement):
                     found.add(name)
                 trapped = statement.opcode == "trap"
-    return callers(module, names, found)
+    return callers(calls, found)
 
 
-def callers(module: Module, names: list[str], marked: set[str]) -> set[str]:
+def callers(calls: Calls, marked: set[str]) -> set[str]:
     """Extends a set of functions by all that call one of them, directly or not."""
     places: dict[str, list[str]] = {}
-    for name in names:
-        for callee in called_functions(module.functions[name]):
+    for name, called in calls.items():
+        for callee in called:
             places.setdefault(callee, []).append(name)
     marked, todo = set(marked), list(marked)
     while todo:
@@ -78,8 +84,7 @@ def callers(module: Module, names: list[str], marked: set[str]) -> set[str]:
     return marked
 
 
-def called_functions(function: Function) -> Counter[str]:
-    """Returns the names that a function calls directly, and how often."""
+def _called(function: Function) -> Counter[str]:
     return Counter(
         call.target.name
         for inst in function.body.statements

@@ -16,7 +16,7 @@ from .expansion import check_length, kept_functions, long_functions
 from .fold import fold_sync_operands
 from .functions import parse_call
 from .guesses import guesses
-from .inline import callers, flatten, must_inline
+from .inline import Calls, callers, count_calls, flatten, must_inline
 from .ir import ModuleState
 from .layout import KernelLayout
 from .limits import check_cluster, check_shared, check_sizes
@@ -115,19 +115,18 @@ def translate(ptx: str, kernel: str) -> Translation:
     for name in reachable:
         verify(kernel, module.functions[name].body)
         make_nans_canonical(module.functions[name].body)
-    inlined = must_inline(module, reachable)
-    check_length(module, kernel, reachable, inlined)
+    calls = count_calls(module, reachable)
+    inlined = must_inline(module, calls)
+    check_length(module, kernel, calls, inlined)
     # These ask whether there is stack left, and whether the launch is to stop.
-    deep = polls.deep_functions(module, reachable) | long_functions(module, reachable)
+    deep = polls.deep_functions(module, reachable) | long_functions(module, calls)
     state = ModuleState(
         variables=Variables(module, reachable, red_zone),
         opcodes=OPCODES,
-        may_fault=frozenset(
-            reachable if checked else _may_fault(module, reachable, deep)
-        ),
+        may_fault=frozenset(reachable if checked else _may_fault(module, calls, deep)),
         deep=frozenset(deep),
         pointed=_pointed(module, reachable, inlined),
-        kept=frozenset(kept_functions(module, reachable)),
+        kept=frozenset(kept_functions(module, calls)),
         checked=checked,
     )
     variables = state.variables
@@ -198,7 +197,7 @@ def _lay_out(
     return layout, sizes, end
 
 
-def _may_fault(module: Module, names: list[str], deep: set[str]) -> set[str]:
+def _may_fault(module: Module, calls: Calls, deep: set[str]) -> set[str]:
     """Returns the functions after whose call a thread may have faulted."""
 
     def faults(inst: Instruction) -> bool:
@@ -208,14 +207,14 @@ def _may_fault(module: Module, names: list[str], deep: set[str]) -> set[str]:
         return not isinstance(target, Symbol) or target.name in _FAULTING_CALLS
 
     direct = set(deep)
-    for name in names:
+    for name in calls:
         function = module.functions[name]
         if polls.may_poll(function) or any(
             isinstance(statement, Instruction) and faults(statement)
             for statement in function.body.statements
         ):
             direct.add(name)
-    return callers(module, names, direct)
+    return callers(calls, direct)
 
 
 def _pointed(
