@@ -20,9 +20,9 @@ from _timing import machine, markdown
 
 import jax_rawcuda as rc
 from jax_rawcuda import cpu
-from jax_rawcuda._target import Target
+from jax_rawcuda._compile.target import Target
 
-KERNELS = Path(__file__).parents[1] / "tests" / "kernels"
+KERNELS = Path(__file__).parents[1] / "tests" / "support" / "kernels"
 CASES = {
     "saxpy": ("saxpy.cu", "saxpy_grid_stride"),
     "matmul": ("matmul.cu", "matmul"),

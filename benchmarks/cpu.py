@@ -19,7 +19,7 @@ import jax_rawcuda as rc
 
 jax.config.update("jax_platforms", "cpu")
 
-KERNELS = Path(__file__).parents[1] / "tests" / "kernels"
+KERNELS = Path(__file__).parents[1] / "tests" / "support" / "kernels"
 COUNT = 10_000_000
 
 

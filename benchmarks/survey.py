@@ -23,11 +23,18 @@ from pathlib import Path
 from _timing import markdown
 
 import jax_rawcuda as rc
-from jax_rawcuda import _nvrtc, cpu
-from jax_rawcuda._program import Program, kernel_entries
+from jax_rawcuda import cpu
+from jax_rawcuda._compile import nvrtc as _nvrtc
+from jax_rawcuda._compile.compilation import kernel_entries
+from jax_rawcuda._compile.program import Program
 
 _SECONDS = 300
-_PRELOAD = ["_timing", "jax_rawcuda.cpu", "jax_rawcuda._program", "llvmlite.binding"]
+_PRELOAD = [
+    "_timing",
+    "jax_rawcuda.cpu",
+    "jax_rawcuda._compile.program",
+    "llvmlite.binding",
+]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from pathlib import Path
 import jax
 import numpy as np
 import pytest
-from _module_source import module as module
-from _module_source import module_cache as module_cache
-from _module_source import no_nvrtc as no_nvrtc
-from _programs import cache_dir as cache_dir
-from _programs import fresh_cache as fresh_cache
-from _programs import include_dir as include_dir
 from hypothesis import settings
+from support.module_source import module as module
+from support.module_source import module_cache as module_cache
+from support.module_source import no_nvrtc as no_nvrtc
+from support.programs import cache_dir as cache_dir
+from support.programs import fresh_cache as fresh_cache
+from support.programs import include_dir as include_dir
 
 # Children started with `python -c` must find the installed package, not the folder of
 # sources that tests run in: that one holds no compiled extension.
@@ -85,9 +85,9 @@ settings.load_profile("repeatable")
 def no_xla(monkeypatch):
     """Fails when a primitive is bound."""
     # What else binds it must not keep the replacement.
-    importlib.import_module("jax_rawcuda._batching")
+    importlib.import_module("jax_rawcuda._xla.batching")
 
     def reached(*_args, **_params):
         raise AssertionError("the primitive was bound")
 
-    monkeypatch.setattr("jax_rawcuda._primitive.bind", reached)
+    monkeypatch.setattr("jax_rawcuda._xla.primitive.bind", reached)

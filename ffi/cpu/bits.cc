@@ -1,7 +1,7 @@
 // bits.cc: the search for set bits.
 #include <cstdint>
 
-#include "ffi/cpu/symbols.h"
+#include "ffi/cpu/helpers/symbols.h"
 
 namespace jax_rawcuda {
 namespace {

@@ -6,16 +6,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from .._demangle import demangle
-from .._errors import ValidationError
-from .beyond import sites_beyond
-from .cfg import Suspend, Terminator
-from .checks import Site, exact_block
-from .ir import ModuleState
-from .layout import KernelLayout
-from .operands import SIZES
-from .ops import syncs
-from .ptx import Module, Variable
+from .._base.demangle import demangle
+from .._base.errors import ValidationError
+from .analysis.graph import Suspend, Terminator
+from .check.actions import Site, exact_block
+from .check.passed_sites import sites_beyond
+from .emit.state import ModuleState
+from .ptx.module import Module
+from .ptx.types import SIZES
+from .ptx.variable import Variable
+from .sync import table
+from .transforms.layout import KernelLayout
 
 _PART = re.compile(r"(?:_\$_\d+)+$")
 
@@ -88,7 +89,7 @@ def check_table(module: Module, state: ModuleState, layout: KernelLayout) -> Che
     number = {name: index for index, name in enumerate(names, 1)}
     sites = [state.accesses.get(i, Site()) for i in range(len(state.sites))]
     points = [
-        point if point and syncs.is_collective(point.point) else None
+        point if point and table.is_collective(point.point) else None
         for point in (region.after for region in layout.regions)
     ]
     ends = {block.terminator: label for label, block in layout.graph.blocks.items()}

@@ -5,30 +5,36 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .._demangle import demangle
-from .._errors import UnsupportedError
-from . import checks, cuts, polls
-from .cfg import Suspend, build
+from .._base.demangle import demangle
+from .._base.errors import UnsupportedError
+from .analysis import stack
+from .analysis.call_graph import Calls, callers, count_calls, must_inline
+from .analysis.expansion import check_length, kept_functions, long_functions
+from .analysis.graph import Suspend, build
+from .check import actions
+from .check.copied_loads import copies
+from .check.guessed_loads import guesses
+from .check.provenance import origins
 from .check_table import CheckTable, check_table
-from .copies import copies
-from .device import FunctionEmitter
-from .expansion import check_length, kept_functions, long_functions
-from .fold import fold_sync_operands
-from .functions import parse_call
-from .guesses import guesses
-from .inline import Calls, callers, count_calls, flatten, must_inline
-from .ir import ModuleState
-from .layout import KernelLayout
-from .limits import check_cluster, check_shared, check_sizes
-from .nans import make_nans_canonical
-from .operands import Instruction, Symbol
+from .emit.functions import FunctionEmitter
+from .emit.regions import RegionEmitter
+from .emit.state import ModuleState
+from .emit.variables import Variables
 from .ops.table import OPCODES
-from .origins import origins
-from .ptx import Function, Module, parse
-from .recompute import recompute
-from .regions import RegionEmitter
-from .variables import Variables, device_symbol, round_up
-from .verify import verify
+from .ptx.calls import parse_call
+from .ptx.instruction import Instruction
+from .ptx.limits import check_cluster, check_shared, check_sizes
+from .ptx.module import Function, Module, parse
+from .ptx.operands import Symbol
+from .ptx.types import round_up
+from .ptx.variable import device_symbol
+from .ptx.verify import verify
+from .transforms import cuts, polls
+from .transforms.fold import fold_sync_operands
+from .transforms.inline import flatten
+from .transforms.layout import KernelLayout
+from .transforms.nans import make_nans_canonical
+from .transforms.rematerialize import recompute
 
 # Turns of a spin loop before a thread lets others run.
 SPIN_BUDGET = 2000
@@ -108,8 +114,8 @@ def translate(ptx: str, kernel: str) -> Translation:
         raise UnsupportedError(
             f"{kernel}: the PTX has no such kernel. It has: {', '.join(names)}."
         )
-    checked = ptx.startswith(checks.PRAGMA)
-    red_zone = checks.RED_ZONE if checked else 0
+    checked = ptx.startswith(actions.PRAGMA)
+    red_zone = actions.RED_ZONE if checked else 0
     reachable = module.reachable(kernel)
     check_sizes(module, kernel, reachable)
     for name in reachable:
@@ -119,7 +125,7 @@ def translate(ptx: str, kernel: str) -> Translation:
     inlined = must_inline(module, calls)
     check_length(module, kernel, calls, inlined)
     # These ask whether there is stack left, and whether the launch is to stop.
-    deep = polls.deep_functions(module, reachable) | long_functions(module, calls)
+    deep = stack.deep_functions(module, reachable) | long_functions(module, calls)
     state = ModuleState(
         variables=Variables(module, reachable, red_zone),
         opcodes=OPCODES,
@@ -189,7 +195,7 @@ def _lay_out(
         cuts.cut_loops(graph)
     recompute(graph, offsets)
     polls.add_polls(graph)
-    red_zone = checks.RED_ZONE if state.checked else 0
+    red_zone = actions.RED_ZONE if state.checked else 0
     layout = KernelLayout(
         graph, flat.registers, flat.variables, flat.framed, offsets, red_zone
     )
@@ -209,7 +215,7 @@ def _may_fault(module: Module, calls: Calls, deep: set[str]) -> set[str]:
     direct = set(deep)
     for name in calls:
         function = module.functions[name]
-        if polls.may_poll(function) or any(
+        if stack.may_poll(function) or any(
             isinstance(statement, Instruction) and faults(statement)
             for statement in function.body.statements
         ):
@@ -221,7 +227,7 @@ def _pointed(
     module: Module, names: list[str], inlined: set[str]
 ) -> dict[int, list[str]]:
     """Returns the symbols of the functions that a pointer may hold, by arity."""
-    if not any(polls.calls_pointers(module.functions[name]) for name in names):
+    if not any(stack.calls_pointers(module.functions[name]) for name in names):
         return {}
     found: dict[int, list[str]] = {}
     for name in names:

@@ -20,10 +20,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-import _fuzz
-import _fuzz_run
-import _math_errors
-import _operations
+from support import math_errors as _math_errors
+from support.fuzz import kernels as _fuzz
+from support.fuzz import run as _fuzz_run
+from support.operations import all as _operations
 
 FUZZED = 3000
 _TOGETHER = 10  # random kernels per module

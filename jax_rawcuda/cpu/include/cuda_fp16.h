@@ -1,6 +1,6 @@
 // cuda_fp16.h: __half and __half2.
 #pragma once
-#include "jrc/half_rounding.h"
+#include "jrc/half/rounding.h"
 
 #define __JRC_H __half
 #define __JRC_H2 __half2
@@ -10,12 +10,12 @@
 #define __JRC_N half
 #define __JRC_N2 half2
 #define __JRC_PTX "f16"
-#include "jrc/half_type.h"
+#include "jrc/half/type.h"
 
 // The type comes first: the functions below use it.
-#include "jrc/half_arithmetic.h"
-#include "jrc/half_conversions.h"
-#include "jrc/half_warp.h"
+#include "jrc/half/arithmetic.h"
+#include "jrc/half/conversions.h"
+#include "jrc/half/warp.h"
 #undef __JRC_H
 #undef __JRC_H2
 #undef __JRC_RAW

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ..checks import MBARRIER, Action
-from ..emitter import Emitter, Pointer
-from ..operands import Instruction, Integer, Memory, Operand, Sink
-from ._common import Handler, require
+from ..check.actions import MBARRIER, Action
+from ..emit.emitter import Emitter
+from ..emit.values import Pointer
+from ..ptx.instruction import Instruction, require
+from ..ptx.operands import Integer, Memory, Operand, Sink
+from .common import Handler
 
 _TENSOR_ADVICE = (
     "tensor maps are not available on the CPU; copy with plain loads and stores, or "
@@ -26,7 +28,7 @@ def _cp(em: Emitter, inst: Instruction) -> None:
     if words[0] != "async":
         raise em.unsupported(inst)
     if inst.has(*_WAITS):
-        require(em, inst, "async", "bulk", "read", *_WAITS)
+        require(inst, "async", "bulk", "read", *_WAITS)
     elif inst.has("mbarrier") and not inst.has("bulk"):
         _arrive_after_copies(em, inst)
     elif inst.has("bulk"):
@@ -37,7 +39,7 @@ def _cp(em: Emitter, inst: Instruction) -> None:
 
 def _copy(em: Emitter, inst: Instruction) -> None:
     """cp.async [dst], [src], size{, bytes that exist}: the rest becomes zero."""
-    require(em, inst, "async", "ca", "cg", "global", *_SHARED, *_HINTS)
+    require(inst, "async", "ca", "cg", "global", *_SHARED, *_HINTS)
     target, source, size, *rest = inst.operands
     if not isinstance(size, Integer):
         raise em.unsupported(inst, "the size must be a constant")
@@ -61,7 +63,7 @@ def _copy(em: Emitter, inst: Instruction) -> None:
 
 def _arrive_after_copies(em: Emitter, inst: Instruction) -> None:
     """cp.async.mbarrier.arrive: without .noinc the count is raised first."""
-    require(em, inst, "async", "mbarrier", "arrive", "noinc", "b64", *_SHARED)
+    require(inst, "async", "mbarrier", "arrive", "noinc", "b64", *_SHARED)
     if inst.has("noinc"):
         barrier = _barrier(em, inst, inst.operands[0])
         arguments = ("ptr", barrier), ("i32", "1"), ("i32", "0")
@@ -70,7 +72,7 @@ def _arrive_after_copies(em: Emitter, inst: Instruction) -> None:
 
 def _bulk(em: Emitter, inst: Instruction) -> None:
     require(
-        em, inst, "async", "bulk", "global", "bulk_group", "mbarrier",
+        inst, "async", "bulk", "global", "bulk_group", "mbarrier",
         "mbarrier::complete_tx::bytes", "multicast::cluster", "prefetch", "L2",
         *_SHARED, *_HINTS,
     )  # fmt: skip
@@ -140,7 +142,7 @@ def _mbarrier(em: Emitter, inst: Instruction) -> None:
     if handler is None:
         raise em.unsupported(inst)
     require(
-        em, inst, action, "release", "acquire", "relaxed", "cta", "cluster",
+        inst, action, "release", "acquire", "relaxed", "cta", "cluster",
         "parity", "expect_tx", "noComplete", *_SHARED,
     )  # fmt: skip
     handler(em, inst)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from .._types import LLVM_TYPES, is_signed
-from ..checks import UPDATE, Action, ordering
-from ..emitter import Emitter, Pointer
-from ..operands import SIZES, Instruction, Memory, Operand, Sink, Vector
-from . import halves
-from ._common import Handler, require
+from ..check.actions import UPDATE, Action, ordering
+from ..emit.emitter import Emitter
+from ..emit.values import Pointer
+from ..llvm_types import LLVM_TYPES, is_signed
+from ..ptx.instruction import Instruction, require
+from ..ptx.operands import Memory, Operand, Sink, Vector
+from ..ptx.types import SIZES
+from .common import Handler
+from .floating import halves
 from .memory import SCOPES, SPACES, complete_bytes, space_of
 
 _FLOATS = ("f32", "f64")
@@ -60,7 +63,7 @@ def _update(
     *words: str,
 ) -> None:
     require(
-        em, inst, *_OPERATIONS, _CAS, *_ORDERINGS, *_VECTORS, *SPACES, *SCOPES,
+        inst, *_OPERATIONS, _CAS, *_ORDERINGS, *_VECTORS, *SPACES, *SCOPES,
         "noftz", "L2::cache_hint", *words,
     )  # fmt: skip
     if inst.has(*_VECTORS):

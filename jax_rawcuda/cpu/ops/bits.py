@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .._types import LLVM_TYPES, WIDTHS, is_signed
-from ..emitter import Emitter
-from ..operands import Instruction, Integer, Pair
-from ._common import Handler, require
+from ..emit.emitter import Emitter
+from ..llvm_types import LLVM_TYPES, WIDTHS, is_signed
+from ..ptx.instruction import Instruction, require
+from ..ptx.operands import Integer, Pair
+from .common import Handler
 
 
 def minimum(em: Emitter, value: str, limit: int) -> str:
@@ -18,7 +19,7 @@ def minimum(em: Emitter, value: str, limit: int) -> str:
 
 def _logic(word: str) -> Handler:
     def emit(em: Emitter, inst: Instruction) -> None:
-        require(em, inst)
+        require(inst)
         kind = LLVM_TYPES[inst.type]
         a, b = (em.get(operand, kind) for operand in inst.operands[1:3])
         em.set(inst.operands[0], kind, em.op(f"{word} {kind} {a}, {b}"))
@@ -27,7 +28,7 @@ def _logic(word: str) -> Handler:
 
 
 def _not(em: Emitter, inst: Instruction) -> None:
-    require(em, inst)
+    require(inst)
     kind = LLVM_TYPES[inst.type]
     ones = "true" if kind == "i1" else "-1"
     value = em.op(f"xor {kind} {em.get(inst.operands[1], kind)}, {ones}")
@@ -35,14 +36,14 @@ def _not(em: Emitter, inst: Instruction) -> None:
 
 
 def _cnot(em: Emitter, inst: Instruction) -> None:
-    require(em, inst)
+    require(inst)
     kind = LLVM_TYPES[inst.type]
     zero = em.op(f"icmp eq {kind} {em.get(inst.operands[1], kind)}, 0")
     em.set(inst.operands[0], kind, em.op(f"zext i1 {zero} to {kind}"))
 
 
 def _lop3(em: Emitter, inst: Instruction) -> None:
-    require(em, inst, "or", "and", "xor")
+    require(inst, "or", "and", "xor")
     destination, *sources, table = inst.operands[:5]
     if not isinstance(table, Integer):
         raise em.unsupported(inst, "the table must be a constant")
@@ -74,7 +75,7 @@ def _shift(word: str) -> Handler:
     """Shifts by at least the width give 0, or the sign."""
 
     def emit(em: Emitter, inst: Instruction) -> None:
-        require(em, inst)
+        require(inst)
         kind, signed = LLVM_TYPES[inst.type], is_signed(inst.type)
         value = em.get(inst.operands[1], kind, signed)
         count = em.get(inst.operands[2], "i32")
@@ -93,7 +94,7 @@ def _shift(word: str) -> Handler:
 
 
 def _funnel(em: Emitter, inst: Instruction) -> None:
-    require(em, inst, "l", "r", "wrap", "clamp")
+    require(inst, "l", "r", "wrap", "clamp")
     low, high, count = (em.get(operand, "i32") for operand in inst.operands[1:4])
     if inst.has("wrap"):
         name = "llvm.fshl.i32" if inst.has("l") else "llvm.fshr.i32"
@@ -121,7 +122,7 @@ def two_words(em: Emitter, low: str, high: str) -> str:
 
 def _count(name: str, *flags: tuple[str, str]) -> Handler:
     def emit(em: Emitter, inst: Instruction) -> None:
-        require(em, inst)
+        require(inst)
         kind = LLVM_TYPES[inst.type]
         source = em.get(inst.operands[1], kind)
         value = em.intrinsic(f"llvm.{name}.{kind}", kind, (kind, source), *flags)
@@ -131,7 +132,7 @@ def _count(name: str, *flags: tuple[str, str]) -> Handler:
 
 
 def _reverse(em: Emitter, inst: Instruction) -> None:
-    require(em, inst)
+    require(inst)
     kind = LLVM_TYPES[inst.type]
     source = em.get(inst.operands[1], kind)
     value = em.intrinsic(f"llvm.bitreverse.{kind}", kind, (kind, source))
@@ -140,7 +141,7 @@ def _reverse(em: Emitter, inst: Instruction) -> None:
 
 def _find(em: Emitter, inst: Instruction) -> None:
     """Position of the highest bit that differs from the sign, or all ones."""
-    require(em, inst, "shiftamt")
+    require(inst, "shiftamt")
     kind = LLVM_TYPES[inst.type]
     value, width = em.get(inst.operands[1], kind), WIDTHS[kind]
     if is_signed(inst.type):
@@ -157,7 +158,7 @@ def _find(em: Emitter, inst: Instruction) -> None:
 
 
 def _nth_set(em: Emitter, inst: Instruction) -> None:
-    require(em, inst)
+    require(inst)
     sources = [("i32", em.get(operand, "i32")) for operand in inst.operands[1:4]]
     em.set(inst.operands[0], "i32", em.intrinsic("jrc_fns", "i32", *sources))
 

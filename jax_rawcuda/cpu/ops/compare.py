@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from .._types import FLOAT_TYPES, LLVM_TYPES, is_signed
-from ..emitter import Emitter
-from ..operands import Instruction, Operand, Pair, Sink
-from . import floats, halves, library
-from ._common import Handler, join, require
+from ..emit.emitter import Emitter
+from ..llvm_types import FLOAT_TYPES, LLVM_TYPES, is_signed
+from ..ptx.instruction import Instruction, require
+from ..ptx.operands import Operand, Pair, Sink
+from .common import Handler, join
+from .floating import floats, halves, library
 
 _FLOAT_ORDERS = {
     "eq": "oeq",
@@ -59,7 +60,7 @@ def _compare(em: Emitter, inst: Instruction) -> list[str]:
     order = _orders(ptx_type).get(operator)
     if order is None:
         raise em.unsupported(inst, f".{operator} is not an operator of .{ptx_type}")
-    require(em, inst, operator, *_BOOLEANS, "ftz")
+    require(inst, operator, *_BOOLEANS, "ftz")
     if ptx_type in halves.TYPES:
         columns = [_wide_lanes(em, inst, operand) for operand in inst.operands[1:3]]
         return [
@@ -125,7 +126,7 @@ def _set(em: Emitter, inst: Instruction) -> None:
 
 
 def _selp(em: Emitter, inst: Instruction) -> None:
-    require(em, inst)
+    require(inst)
     kind = LLVM_TYPES[inst.type]
     a, b = (em.get(operand, kind) for operand in inst.operands[1:3])
     predicate = em.get(inst.operands[3], "i1")
@@ -134,7 +135,7 @@ def _selp(em: Emitter, inst: Instruction) -> None:
 
 
 def _slct(em: Emitter, inst: Instruction) -> None:
-    require(em, inst, "ftz")
+    require(inst, "ftz")
     kind, selector = LLVM_TYPES[inst.types[-2]], LLVM_TYPES[inst.type]
     a, b = (em.get(operand, kind) for operand in inst.operands[1:3])
     c = em.get(inst.operands[3], selector)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from .. import checks
-from ..emitter import Emitter, Pointer
-from ..functions import Call, call_device, parse_call
-from ..operands import Instruction, Symbol
-from . import libm, library
-from ._common import Handler
-from .exponential import INLINE
+from ..emit import guards
+from ..emit.calls import call_device
+from ..emit.emitter import Emitter
+from ..emit.values import Pointer
+from ..ptx.calls import Call, parse_call
+from ..ptx.instruction import Instruction
+from ..ptx.operands import Symbol
+from .common import Handler
+from .floating import libm, library
+from .floating.exponential import INLINE
 
 
 def _argument(em: Emitter, call: Call, index: int, kind: str) -> tuple[str, str]:
@@ -65,7 +68,7 @@ def _call(em: Emitter, inst: Instruction) -> None:
         call_device(em, call, inst.location)
         return
     if target.name == "free" and em.state.checked:
-        checks.free(em, inst, _argument(em, call, 0, "i64")[1])
+        guards.free(em, inst, _argument(em, call, 0, "i64")[1])
     elif (handler := _EXTERNAL.get(target.name)) is not None:
         handler(em, call)
     elif (signature := libm.SIGNATURES.get(target.name)) is not None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from .._types import LLVM_TYPES, WIDTHS, is_signed
-from ..emitter import Emitter
-from ..operands import Instruction, Operand
-from ._common import Handler, require
+from ..emit.emitter import Emitter
+from ..llvm_types import LLVM_TYPES, WIDTHS, is_signed
+from ..ptx.instruction import Instruction, require
+from ..ptx.operands import Operand
 from .bits import minimum, two_words
+from .common import Handler
 
 
 def _amount(em: Emitter, value: str, kind: str) -> str:
@@ -23,7 +24,7 @@ def _word(em: Emitter, operand: Operand) -> str:
 
 def _extract(em: Emitter, inst: Instruction) -> None:
     """Bits beyond the word read as 0, or as the sign."""
-    require(em, inst)
+    require(inst)
     kind, signed = LLVM_TYPES[inst.type], is_signed(inst.type)
     width = WIDTHS[kind]
     verb = "ashr" if signed else "lshr"
@@ -60,7 +61,7 @@ def _mask(em: Emitter, position: str, length: str, kind: str) -> tuple[str, str]
 
 
 def _insert(em: Emitter, inst: Instruction) -> None:
-    require(em, inst)
+    require(inst)
     kind = LLVM_TYPES[inst.type]
     a, b = (em.get(operand, kind) for operand in inst.operands[1:3])
     position, length = (_byte(em, operand) for operand in inst.operands[3:5])
@@ -71,7 +72,7 @@ def _insert(em: Emitter, inst: Instruction) -> None:
 
 
 def _make_mask(em: Emitter, inst: Instruction) -> None:
-    require(em, inst, "clamp", "wrap")
+    require(inst, "clamp", "wrap")
     position, length = (em.get(operand, "i32") for operand in inst.operands[1:3])
     if inst.has("wrap"):
         position, length = (em.op(f"and i32 {v}, 31") for v in (position, length))
@@ -80,7 +81,7 @@ def _make_mask(em: Emitter, inst: Instruction) -> None:
 
 
 def _extend(em: Emitter, inst: Instruction) -> None:
-    require(em, inst, "clamp", "wrap")
+    require(inst, "clamp", "wrap")
     value, count = (em.get(operand, "i32") for operand in inst.operands[1:3])
     if inst.has("wrap"):
         count = em.op(f"and i32 {count}, 31")
@@ -104,7 +105,7 @@ _PERMUTATIONS = {
 
 
 def _permute(em: Emitter, inst: Instruction) -> None:
-    require(em, inst, *_PERMUTATIONS)
+    require(inst, *_PERMUTATIONS)
     a, b, selector = (em.get(operand, "i32") for operand in inst.operands[1:4])
     if (mode := inst.pick(*_PERMUTATIONS)) is not None:
         selector = _mode_selector(em, _PERMUTATIONS[mode], selector)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from .._types import LLVM_TYPES, SUFFIXES, WIDTHS, is_signed
-from ..emitter import Emitter
-from ..operands import Instruction, Integer, Operand
-from ._common import CARRY, Handler, require
+from ..emit.emitter import Emitter
+from ..llvm_types import LLVM_TYPES, SUFFIXES, WIDTHS, is_signed
+from ..ptx.instruction import Instruction, require
+from ..ptx.operands import Integer, Operand
+from .common import CARRY, Handler
 
 TYPES = frozenset(
     {"u16", "s16", "u32", "s32", "u64", "s64", "u16x2", "s16x2", "b32", "b64"}
@@ -28,7 +29,7 @@ def _set(em: Emitter, inst: Instruction, kind: str, value: str) -> None:
 
 def _add_or_subtract(word: str) -> Handler:
     def emit(em: Emitter, inst: Instruction) -> None:
-        require(em, inst, "sat", "cc")
+        require(inst, "sat", "cc")
         kind, (a, b) = _sources(em, inst)
         if inst.has("sat"):
             name = f"llvm.s{word}.sat.{SUFFIXES.get(kind, kind)}"
@@ -61,7 +62,7 @@ def _carry_chain(
 
 def _with_carry(word: str) -> Handler:
     def emit(em: Emitter, inst: Instruction) -> None:
-        require(em, inst, "cc")
+        require(inst, "cc")
         kind, (a, b) = _sources(em, inst)
         _set(em, inst, kind, _carry_chain(em, inst, word, kind, a, b))
 
@@ -87,13 +88,13 @@ def _product(em: Emitter, inst: Instruction) -> tuple[str, str]:
 
 
 def _mul(em: Emitter, inst: Instruction) -> None:
-    require(em, inst, "lo", "hi", "wide")
+    require(inst, "lo", "hi", "wide")
     kind, value = _product(em, inst)
     _set(em, inst, kind, value)
 
 
 def _mad(em: Emitter, inst: Instruction) -> None:
-    require(em, inst, "lo", "hi", "wide", "cc", "sat")
+    require(inst, "lo", "hi", "wide", "cc", "sat")
     kind, product = _product(em, inst)
     addend = em.get(inst.operands[3], kind, is_signed(inst.type))
     if inst.has("sat"):
@@ -108,7 +109,7 @@ def _mad(em: Emitter, inst: Instruction) -> None:
 
 def _product24(em: Emitter, inst: Instruction) -> str:
     """Multiplies the low 24 bits; .hi takes bits 16 to 47 of the product."""
-    require(em, inst, "lo", "hi", "sat")
+    require(inst, "lo", "hi", "sat")
     shift = "ashr" if is_signed(inst.type) else "lshr"
     values = []
     for operand in inst.operands[1:3]:
@@ -139,7 +140,7 @@ def _divide(word: str) -> Handler:
     """Division that never traps: see `_guarded`."""
 
     def emit(em: Emitter, inst: Instruction) -> None:
-        require(em, inst)
+        require(inst)
         kind, (a, b) = _sources(em, inst)
         sign = "s" if is_signed(inst.type) else "u"
         divisor = inst.operands[2]
@@ -169,13 +170,13 @@ def _guarded(em: Emitter, sign: str, word: str, kind: str, a: str, b: str) -> st
 
 
 def _neg(em: Emitter, inst: Instruction) -> None:
-    require(em, inst)
+    require(inst)
     kind, (a,) = _sources(em, inst)
     _set(em, inst, kind, em.op(f"sub {kind} 0, {a}"))
 
 
 def _abs(em: Emitter, inst: Instruction) -> None:
-    require(em, inst)
+    require(inst)
     kind, (a,) = _sources(em, inst)
     value = em.intrinsic(f"llvm.abs.{kind}", kind, (kind, a), ("i1", "false"))
     _set(em, inst, kind, value)
@@ -183,7 +184,7 @@ def _abs(em: Emitter, inst: Instruction) -> None:
 
 def _extreme(word: str) -> Handler:
     def emit(em: Emitter, inst: Instruction) -> None:
-        require(em, inst, "relu")
+        require(inst, "relu")
         kind, (a, *rest) = _sources(em, inst)
         suffix = SUFFIXES.get(kind, kind)
         sign = "s" if is_signed(inst.type) else "u"
@@ -199,7 +200,7 @@ def _extreme(word: str) -> Handler:
 
 
 def _sad(em: Emitter, inst: Instruction) -> None:
-    require(em, inst)
+    require(inst)
     kind, (a, b, c) = _sources(em, inst)
     order = "sgt" if is_signed(inst.type) else "ugt"
     greater = em.op(f"icmp {order} {kind} {a}, {b}")
@@ -212,7 +213,7 @@ def _dot(count: int, width: int) -> Handler:
     """`count` products of elements of `width` bits in a with bytes in b."""
 
     def emit(em: Emitter, inst: Instruction) -> None:
-        require(em, inst, "lo", "hi")
+        require(inst, "lo", "hi")
         first_byte = count if inst.has("hi") else 0
         a, b, total = (em.get(operand, "i32") for operand in inst.operands[1:4])
         for index in range(count):

@@ -2,91 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from .._abi import SyncKind, SyncPoint
-from ..checks import Action
-from ..emitter import Emitter, Pointer, unsupported
-from ..operands import Instruction, Memory, Operand
-from . import products
-from ._common import Handler, join, lanes, require
-
-_MATRIX_COUNTS = {"x1": 1, "x2": 2, "x4": 4}
-_TRANSPOSED, _SHARED = 1, 2
-
-
-def _inputs(
-    first: int, operands: tuple[Operand, ...]
-) -> tuple[tuple[int, Operand, str], ...]:
-    return tuple((first + i, operand, "i32") for i, operand in enumerate(operands))
-
-
-def _results(operands: tuple[Operand, ...]) -> tuple[tuple[int, Operand, str], ...]:
-    return tuple((i, operand, "i32") for i, operand in enumerate(operands))
-
-
-def _matrix_layout(inst: Instruction) -> tuple[int, int]:
-    """Returns the number of 8x8 matrices and the layout bits."""
-    if "b16" not in inst.types:
-        raise unsupported(inst, "only 8x8 matrices of 16-bit elements are available")
-    count = inst.pick(*_MATRIX_COUNTS)
-    if count is None or not inst.has("m8n8"):
-        raise unsupported(inst, "only .m8n8.x1, .x2 and .x4 are available")
-    shared = any(word.startswith("shared") for word in inst.modifiers)
-    bits = (_TRANSPOSED if inst.has("trans") else 0) | (_SHARED if shared else 0)
-    return _MATRIX_COUNTS[count], bits
-
-
-def _ldmatrix(inst: Instruction) -> SyncPoint:
-    count, layout = _matrix_layout(inst)
-    destination, source = inst.operands[:2]
-    return SyncPoint(
-        SyncKind.LDMATRIX,
-        sub=count,
-        aux=layout,
-        n_in=2,
-        n_out=count,
-        full_mask=True,
-        inputs=((1, source, "address"),),
-        results=_results(products.items(destination)),
-    )
-
-
-def _stmatrix(inst: Instruction) -> SyncPoint:
-    count, layout = _matrix_layout(inst)
-    destination, source = inst.operands[:2]
-    return SyncPoint(
-        SyncKind.STMATRIX,
-        sub=count,
-        aux=layout,
-        n_in=2 + count,
-        full_mask=True,
-        inputs=((1, destination, "address"), *_inputs(2, products.items(source))),
-    )
-
-
-def _movmatrix(inst: Instruction) -> SyncPoint:
-    if not inst.has("m8n8") or not inst.has("trans"):
-        raise unsupported(inst, "only .m8n8.trans.b16 is available")
-    destination, source = inst.operands
-    return SyncPoint(
-        SyncKind.MOVMATRIX,
-        n_in=2,
-        n_out=1,
-        full_mask=True,
-        inputs=_inputs(1, (source,)),
-        results=_results((destination,)),
-    )
-
-
-SYNCS: dict[str, Callable[[Instruction], SyncPoint]] = {
-    "mma": products.mma,
-    "ldmatrix": _ldmatrix,
-    "stmatrix": _stmatrix,
-    "movmatrix": _movmatrix,
-    "wmma": products.wmma,
-}
-
+from ..check.actions import Action
+from ..emit.emitter import Emitter
+from ..emit.values import Pointer
+from ..ptx.instruction import Instruction, require
+from ..ptx.operands import Memory
+from ..sync import products
+from .common import Handler, join, lanes
 
 # Fragments in memory. Which elements of a matrix a lane holds is private to the
 # implementation, and agrees with the scheduler's routine for wmma.mma.
@@ -142,7 +64,7 @@ def _fragment(em: Emitter, inst: Instruction) -> None:
     spaces = ("global", "shared", "shared::cta")
     shape = "m{}n{}k{}".format(*products.shape_of(inst))
     require(
-        em, inst, "load", "store", "a", "b", "c", "d", "sync", "aligned", "row", "col",
+        inst, "load", "store", "a", "b", "c", "d", "sync", "aligned", "row", "col",
         shape, *spaces,
     )  # fmt: skip
     action = inst.modifiers[0]

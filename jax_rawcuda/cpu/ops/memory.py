@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._types import LLVM_TYPES, WIDTHS, is_signed, memory_type
-from ..checks import MBARRIER, Action, fence, reading, writing
-from ..emitter import Emitter
-from ..operands import SIZES, Instruction, Operand, Sink, Vector
-from ._common import Handler, require
+from ..check.actions import MBARRIER, Action
+from ..emit.emitter import Emitter
+from ..emit.guards import fence, reading, writing
+from ..llvm_types import LLVM_TYPES, WIDTHS, is_signed, memory_type
+from ..ptx.instruction import Instruction, require
+from ..ptx.operands import Operand, Sink, Vector
+from ..ptx.types import SIZES
+from .common import Handler
 
 SPACES = (
     "global",
@@ -64,7 +67,7 @@ def space_of(inst: Instruction) -> str:
 
 def _access(em: Emitter, inst: Instruction) -> _Access:
     words = (*SPACES, *SCOPES, *_HINTS, *_VECTORS, *_ORDERINGS, "volatile", "mmio")
-    require(em, inst, *words)
+    require(inst, *words)
     order = inst.pick(*_ORDERINGS)
     size = SIZES[inst.type]
     if order is not None and size > 8:
@@ -149,7 +152,7 @@ def _store(em: Emitter, inst: Instruction) -> None:
 def _store_async(em: Emitter, inst: Instruction) -> None:
     """st.async: a store to another block of the cluster that its mbarrier counts."""
     space = "shared::cluster"
-    require(em, inst, "async", "weak", "mbarrier::complete_tx::bytes", space, *_VECTORS)
+    require(inst, "async", "weak", "mbarrier::complete_tx::bytes", space, *_VECTORS)
     size, kind = SIZES[inst.type], memory_type(inst.type)
     target, source, barrier = inst.operands
     items = _items(source)
@@ -171,7 +174,7 @@ def complete_bytes(
 
 
 def _mov(em: Emitter, inst: Instruction) -> None:
-    require(em, inst)
+    require(inst)
     kind = LLVM_TYPES[inst.type]
     destination, source = inst.operands
     if isinstance(destination, Vector) and isinstance(source, Vector):
@@ -189,7 +192,7 @@ def _mov(em: Emitter, inst: Instruction) -> None:
 
 def _cvta(em: Emitter, inst: Instruction) -> None:
     """Shared addresses are offsets; all others equal their generic address."""
-    require(em, inst, "to", *SPACES)
+    require(inst, "to", *SPACES)
     value = em.get(inst.operands[1], "i64")
     if space_of(inst) == "shared::cluster" and not inst.has("to"):
         low = em.op(f"trunc i64 {value} to i32")
@@ -211,7 +214,7 @@ _SPACE_CODES = {
 
 
 def _isspacep(em: Emitter, inst: Instruction) -> None:
-    require(em, inst, *SPACES)
+    require(inst, *SPACES)
     block, address = ("ptr", "%ctx"), ("i64", em.get(inst.operands[1], "i64"))
     if space_of(inst) == "shared::cluster":
         found = em.intrinsic("jrc_is_cluster_shared", "i1", block, address)
@@ -222,7 +225,7 @@ def _isspacep(em: Emitter, inst: Instruction) -> None:
 
 
 def _mapa(em: Emitter, inst: Instruction) -> None:
-    require(em, inst, *SPACES)
+    require(inst, *SPACES)
     shared = "1" if space_of(inst).startswith("shared") else "0"
     value = em.intrinsic(
         "jrc_mapa",
@@ -237,7 +240,7 @@ def _mapa(em: Emitter, inst: Instruction) -> None:
 
 
 def _getctarank(em: Emitter, inst: Instruction) -> None:
-    require(em, inst, *SPACES)
+    require(inst, *SPACES)
     value = em.intrinsic(
         "jrc_ctarank",
         "i32",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..emitter import Emitter
-from ..operands import Instruction
-from ._common import Handler
+from ..emit.emitter import Emitter
+from ..ptx.instruction import Instruction
+from .common import Handler
 
 _TEXTURE = "textures and surfaces are not available on the CPU; read global memory"
 _TENSOR_CORE = (

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from ..emitter import Emitter
-from ..operands import Instruction
+from ..emit.emitter import Emitter
+from ..ptx.instruction import Instruction
 from . import (
-    approx,
     asynchronous,
     atomics,
     bits,
     compare,
     control,
-    convert,
     fields,
-    floats,
-    halves,
     integer,
     matrices,
     memory,
     refused,
 )
-from ._common import Handler
+from .common import Handler
+from .floating import approx, convert, floats, halves
 
 # Arithmetic opcodes exist in several families, told apart by the instruction's type.
 _TYPED = (

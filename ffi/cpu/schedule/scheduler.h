@@ -1,0 +1,34 @@
+// scheduler.h: runs the blocks of a launch on a pool of threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "ffi/base/error.h"
+#include "ffi/cpu/replay/replay.h"
+
+namespace jax_rawcuda {
+
+// The H200's limit per block, so that what runs here fits there.
+inline constexpr uint64_t kSharedMemoryLimit = 227 * 1024;
+
+class LaunchChecks;
+
+struct LaunchConfig {
+  std::string_view name;  // of the kernel, for messages
+  std::array<uint32_t, 3> grid;
+  std::array<uint32_t, 3> block;
+  uint32_t shared_mem_bytes;        // dynamic
+  bool cooperative;                 // all blocks must be able to wait for each other
+  std::array<uint32_t, 3> cluster;  // in blocks; divides the grid
+};
+
+// Launches `kernel` and returns after its last block. `params` holds the parameters at
+// their offsets. The calling thread takes part in the work; it does all of it when
+// there are `checks`.
+Status LaunchGrid(const HostKernel& kernel, const void* params,
+                  const LaunchConfig& config, TaskPool& pool,
+                  LaunchChecks* checks = nullptr);
+
+}  // namespace jax_rawcuda

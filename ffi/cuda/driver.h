@@ -1,0 +1,65 @@
+// driver.h: the CUDA driver's entry points, found at run time; nothing is linked.
+#pragma once
+
+#include <cuda.h>
+
+#include <string>
+
+#include "ffi/base/error.h"
+
+namespace jax_rawcuda {
+
+struct Driver {
+  std::string error;  // why the driver cannot be used; empty when it can
+
+  decltype(&::cuInit) Init = nullptr;
+  decltype(&::cuGetErrorName) GetErrorName = nullptr;
+  decltype(&::cuGetErrorString) GetErrorString = nullptr;
+  decltype(&::cuCtxGetDevice) CtxGetDevice = nullptr;
+  decltype(&::cuCtxPopCurrent) CtxPopCurrent = nullptr;
+  decltype(&::cuCtxPushCurrent) CtxPushCurrent = nullptr;
+  decltype(&::cuDeviceGetAttribute) DeviceGetAttribute = nullptr;
+  decltype(&::cuDeviceGetName) DeviceGetName = nullptr;
+  decltype(&::cuKernelGetAttribute) KernelGetAttribute = nullptr;
+  decltype(&::cuKernelGetFunction) KernelGetFunction = nullptr;
+  decltype(&::cuKernelSetAttribute) KernelSetAttribute = nullptr;
+  decltype(&::cuLaunchKernelEx) LaunchKernelEx = nullptr;
+  decltype(&::cuLibraryGetGlobal) LibraryGetGlobal = nullptr;
+  decltype(&::cuLibraryGetKernel) LibraryGetKernel = nullptr;
+  decltype(&::cuLibraryLoadData) LibraryLoadData = nullptr;
+  decltype(&::cuLibraryUnload) LibraryUnload = nullptr;
+  decltype(&::cuMemcpyDtoDAsync) MemcpyDtoDAsync = nullptr;
+  decltype(&::cuMemcpyDtoHAsync) MemcpyDtoHAsync = nullptr;
+  decltype(&::cuMemcpyHtoDAsync) MemcpyHtoDAsync = nullptr;
+  decltype(&::cuMemsetD16Async) MemsetD16Async = nullptr;
+  decltype(&::cuMemsetD32Async) MemsetD32Async = nullptr;
+  decltype(&::cuMemsetD8Async) MemsetD8Async = nullptr;
+  decltype(&::cuOccupancyMaxActiveBlocksPerMultiprocessor) MaxActiveBlocks = nullptr;
+  decltype(&::cuStreamGetCtx) StreamGetCtx = nullptr;
+  decltype(&::cuStreamIsCapturing) StreamIsCapturing = nullptr;
+  decltype(&::cuStreamSynchronize) StreamSynchronize = nullptr;
+
+  decltype(&::cuKernelGetParamInfo) KernelGetParamInfo = nullptr;  // null before 12.4
+};
+
+// Loads libcuda on the first call.
+const Driver& GetDriver();
+
+// "cuLaunchKernelEx failed: CUDA_ERROR_INVALID_VALUE (invalid argument)", or OK.
+Status Check(CUresult result, const char* call);
+
+// Makes the stream's context current for the life of the scope.
+class ContextScope {
+ public:
+  explicit ContextScope(CUstream stream);
+  ~ContextScope();
+  ContextScope(const ContextScope&) = delete;
+  ContextScope& operator=(const ContextScope&) = delete;
+
+  const Status& status() const { return status_; }
+
+ private:
+  Status status_;
+};
+
+}  // namespace jax_rawcuda

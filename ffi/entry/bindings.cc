@@ -1,0 +1,153 @@
+// bindings.cc: the Python module _ffi.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ffi/base/counters.h"
+#include "ffi/cpu/helpers/table.h"
+#include "ffi/entry/handler.h"
+#include "ffi/entry/live.h"
+#include "ffi/entry/python_hooks.h"
+
+namespace nb = nanobind;
+
+namespace jax_rawcuda {
+namespace {
+
+nb::capsule Capsule(void* address) { return nb::capsule(address); }
+
+nb::dict ToDict(const StateType& type) {
+  nb::dict result;
+  result["type_id"] = Capsule(type.id);
+  result["type_info"] = Capsule(type.info);
+  return result;
+}
+
+nb::dict ToDict(const Handlers& handlers) {
+  nb::dict result;
+  result["instantiate"] = Capsule(handlers.instantiate);
+  if (handlers.initialize != nullptr) {
+    result["initialize"] = Capsule(handlers.initialize);
+  }
+  result["execute"] = Capsule(handlers.execute);
+  return result;
+}
+
+nb::dict Types() {
+  nb::dict result;
+  result["cpu"] = ToDict(CpuStateType());
+#ifdef JAX_RAWCUDA_CUDA
+  result["CUDA"] = ToDict(CudaStateType());
+#endif
+  return result;
+}
+
+nb::dict AllHandlers() {
+  nb::dict cpu, result;
+  cpu["session"] = ToDict(CpuHandlers());
+  cpu["session_sync"] = ToDict(CpuHandlers());
+  result["cpu"] = cpu;
+#ifdef JAX_RAWCUDA_CUDA
+  nb::dict cuda;
+  cuda["session"] = ToDict(CudaHandlers(/*capturable=*/true));
+  cuda["session_sync"] = ToDict(CudaHandlers(/*capturable=*/false));
+  result["CUDA"] = cuda;
+#endif
+  return result;
+}
+
+std::string GetDriverStatus() {
+#ifdef JAX_RAWCUDA_CUDA
+  return DriverStatus();
+#else
+  return "This platform has no CUDA driver.";
+#endif
+}
+
+nb::dict HostSymbolAddresses() {
+  nb::dict result;
+  for (const auto& [name, address] : HostSymbols()) {
+    result[name] = reinterpret_cast<uintptr_t>(address);
+  }
+  return result;
+}
+
+nb::dict ReadCounters() {
+  const Counters& counters = GlobalCounters();
+  nb::dict result;
+  result["instantiate"] = counters.instantiate.load();
+  result["live"] = counters.live.load();
+  result["inflate"] = counters.inflate.load();
+  result["images"] = counters.images.load();
+  result["load_host_kernel"] = counters.load_host_kernel.load();
+  result["initialize"] = counters.initialize.load();
+  result["library_load"] = counters.library_load.load();
+  result["library_unload"] = counters.library_unload.load();
+  return result;
+}
+
+nb::tuple ToTuple(const Status& status) {
+  static constexpr const char* kNames[] = {"", "invalid", "failed", "unsupported",
+                                           "failed"};
+  return nb::make_tuple(kNames[static_cast<int>(status.code())], status.message());
+}
+
+nb::object LoadProgram(const std::string& platform, nb::bytes plan, nb::bytes images) {
+  auto program = LoadLiveProgram(platform == "cpu" ? Platform::kCpu : Platform::kCuda,
+                                 std::string_view(plan.c_str(), plan.size()),
+                                 std::string_view(images.c_str(), images.size()),
+                                 GetPythonHooks());
+  if (!program.ok()) return ToTuple(program.status());
+  return nb::cast(std::move(program.value()));
+}
+
+nb::tuple RunProgram(LiveProgram& program, uintptr_t stream, int ordinal,
+                     const std::vector<uintptr_t>& buffers) {
+  Status status;
+  {
+    nb::gil_scoped_release release;
+    status = program.Run(stream, ordinal, buffers);
+  }
+  return ToTuple(status);
+}
+
+std::string CheckPlan(nb::bytes plan, nb::bytes images) {
+  const Result<Plan> decoded =
+      DecodePlan(std::string_view(plan.c_str(), plan.size()), images.size());
+  return decoded.ok() ? "" : decoded.status().message();
+}
+
+}  // namespace
+}  // namespace jax_rawcuda
+
+NB_MODULE(_ffi, m) {
+  using namespace jax_rawcuda;  // NOLINT: this function only names its contents
+  const ApiVersion version = XlaFfiApiVersion();
+  m.doc() = "The XLA FFI handlers of jax_rawcuda, and what Python must give them.";
+  m.attr("API_VERSION") = nb::make_tuple(version.major, version.minor);
+  m.def("types", &Types, "Returns the state type of each platform, for registration.");
+  m.def("handlers", &AllHandlers, "Returns the handlers: platform, target, stage.");
+  m.def("set_hooks", &SetPythonHooks, nb::arg("inflate"), nb::arg("load_host_kernel"),
+        nb::arg("verify"), "Sets the functions that instantiation calls.");
+  m.def("leave_python", &LeavePython,
+        "Keeps kernels that still run from asking the interpreter to print.");
+  m.def("host_symbols", &HostSymbolAddresses,
+        "Returns the addresses of the functions that host code may call.");
+  m.def("driver_status", &GetDriverStatus, nb::call_guard<nb::gil_scoped_release>(),
+        "Loads the CUDA driver. Returns why it cannot be used, or '' when it can.");
+  m.def("counters", &ReadCounters, "Returns how often the slow things happened.");
+  nb::class_<LiveProgram>(m, "Program", "A plan that runs at once.")
+      .def("run", &RunProgram, nb::arg("stream"), nb::arg("ordinal"),
+           nb::arg("buffers"),
+           "Runs it on addresses. Returns what failed, or '', and a text.");
+  m.def("load_program", &LoadProgram, nb::arg("platform"), nb::arg("plan"),
+        nb::arg("images"), "Returns a Program, or what failed and a text.");
+  m.def("check_plan", &CheckPlan, nb::arg("plan"), nb::arg("images"),
+        "Decodes a plan. Returns what is wrong with it, or ''.");
+}

@@ -1,0 +1,44 @@
+#include "ffi/plan/labels.h"
+
+#include <memory>
+#include <utility>
+
+#include "ffi/base/reader.h"
+#include "ffi/plan/commands.h"
+#include "ffi/plan/plan.h"
+
+namespace jax_rawcuda {
+namespace {
+
+constexpr uint32_t kMagic = 0x314B4843;  // "CHK1"
+constexpr uint8_t kInitialized = 1;
+constexpr uint8_t kVisible = 2;
+constexpr uint8_t kReadOnly = 4;
+
+}  // namespace
+
+Status DecodeLabels(Reader& reader, Plan& plan) {
+  if (reader.PeekU32() != kMagic) return Status();
+  reader.U32();
+  auto labels = std::make_shared<BufferLabels>();
+  const std::pair<std::vector<BufferLabel>*, size_t> lists[] = {
+      {&labels->operands, plan.operand_bytes.size()},
+      {&labels->results, plan.result_bytes.size()}};
+  for (const auto& [list, count] : lists) {
+    for (size_t i = 0; i < count; ++i) {
+      BufferLabel label;
+      label.name = reader.Text();
+      label.type = reader.Text();
+      label.item_bytes = reader.U32();
+      const uint8_t flags = reader.U8();
+      label.initialized = (flags & kInitialized) != 0;
+      label.visible = (flags & kVisible) != 0;
+      label.read_only = (flags & kReadOnly) != 0;
+      list->push_back(std::move(label));
+    }
+  }
+  plan.labels = std::move(labels);
+  return CheckReadable(reader, plan, "the list of labels");
+}
+
+}  // namespace jax_rawcuda

@@ -1,0 +1,1 @@
+"""Ground: what every stage stands on, and that knows none of them."""

@@ -1,0 +1,1 @@
+"""Text to image: which compiler, what it says, what it leaves."""

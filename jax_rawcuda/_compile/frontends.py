@@ -1,0 +1,137 @@
+"""NVRTC and clang: what each makes of a program, and what that depends on."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from .._base.errors import CompileError
+from .._source.flags import clang_flags
+from . import nvrtc
+from .diagnostics import failure, with_hints
+from .nvrtc import NvrtcFailure
+from .result import NvrtcResult
+
+if TYPE_CHECKING:
+    from .program import Program
+
+Names = tuple[str, ...]
+
+# clang takes the first value of a static `__constant__` variable for its only one.
+_FREE_VARIABLES = "#undef __constant__\n#define __constant__ __device__\n"
+
+
+class NameFailure(Exception):
+    """The text compiles, but a kernel asked for by name is not in it."""
+
+
+class Frontend(NamedTuple):
+    """A compiler of programs.
+
+    Attributes:
+      kind: Of its results, in the cache.
+      identity: What else than the program its results depend on.
+      run: Compiles; of (expressions, probes). Raises `NameFailure`.
+    """
+
+    kind: str
+    identity: Names
+    run: Callable[[Names, Names], NvrtcResult]
+
+
+def frontend(program: Program, compiler: str, variables: Names = ()) -> Frontend:
+    """Returns the compiler of that name.
+
+    Args:
+      program: What to compile.
+      compiler: An architecture for NVRTC, `host` for clang, `checked` for clang where
+        accesses are checked.
+      variables: For clang, those whose first value the text does not decide.
+
+    Raises:
+      UnsupportedError: It is not there.
+    """
+    if compiler not in ("host", "checked"):
+        identity = repr(nvrtc.version()), compiler
+        return Frontend(
+            "nvrtc", identity, functools.partial(_run_nvrtc, program, compiler)
+        )
+    from ..cpu.frontend.clang import clang_identity
+
+    # A fault on the CPU tells its line.
+    checked = compiler == "checked"
+    identity = clang_identity(), repr((variables, program.place, checked))
+    return Frontend(
+        "clang", identity, functools.partial(_run_clang, program, variables, checked)
+    )
+
+
+def _run_nvrtc(
+    program: Program, arch: str, expressions: Names, probes: Names
+) -> NvrtcResult:
+    front = nvrtc.PROBE_DECLARATION if probes or expressions else ""
+    flags = program.options.flags()
+    try:
+        return nvrtc.compile_text(
+            front + program.text(expressions),
+            program_name=program.file_name,
+            arch=arch,
+            flags=flags,
+            include_dirs=program.include_dirs,
+            headers=program.options.header_texts,
+            expressions=expressions,
+            probes=(*probes, *expressions),
+        )
+    except NvrtcFailure as error:
+        if reasons := _name_errors(error.log, "__nv_name_map"):
+            raise NameFailure(reasons[0]) from None
+        compiler = f"NVRTC {nvrtc.version_text()}"
+        message = failure(program.name, arch, compiler, flags, error.log)
+        raise CompileError(
+            message, error.log, program.source, error.flags, arch
+        ) from None
+
+
+def _run_clang(
+    program: Program, variables: Names, checked: bool, expressions: Names, probes: Names
+) -> NvrtcResult:
+    from ..cpu.frontend.clang import compile_source
+
+    options = program.options
+    further = clang_flags(options.extra)
+    front = further.front + (_FREE_VARIABLES if variables else "")
+    try:
+        result = compile_source(
+            front + program.text(expressions),
+            program_name=program.file_name,
+            std=options.std,
+            defines=options.macros,
+            include_dirs=program.include_dirs,
+            headers=options.header_texts,
+            fast_math=options.fast_math,
+            flags=further.flags,
+            # A variable whose address is taken may change.
+            name_expressions=(*variables, *probes, *expressions),
+            checked=checked,
+        )
+    except CompileError as error:
+        if reasons := _name_errors(error.log, "name expression"):
+            raise NameFailure(reasons[0]) from None
+        message = with_hints(str(error), error.log)
+        raise CompileError(
+            message, error.log, error.source, error.options, error.arch
+        ) from None
+    lowered = tuple((name, result.lowered_names[name]) for name in expressions)
+    types = tuple((n, t) for n, t in result.demangled.items() if n not in variables)
+    return NvrtcResult(b"", result.ptx, lowered, types, log=result.log)
+
+
+def _name_errors(log: str, marker: str) -> list[str]:
+    """Returns the reasons when all errors are about names, none about the text."""
+    errors = [
+        line.split("error: ", 1) for line in log.splitlines() if "error: " in line
+    ]
+    if any(marker not in place for place, _ in errors):
+        return []
+    return [reason.rstrip(".") for _, reason in errors]

@@ -1,0 +1,1 @@
+"""The device that is asked, never used: driver, capabilities, versions."""

@@ -1,0 +1,1 @@
+"""`rc.kernel`: one kernel and its contract."""

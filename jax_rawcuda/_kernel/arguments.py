@@ -1,0 +1,206 @@
+"""Sorts a kernel call's arguments by the parameters of the kernel."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._base.errors import SignatureError, counted
+from .._types.arrays import describe, is_array
+from .._types.dtypes import value_type
+from .._types.signature import KernelSignature, Parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What each parameter of a kernel is for.
+
+    Attributes:
+      kernel: Name for messages.
+      parameters: All, in order.
+      outputs: Names of pointers that the call allocates.
+      in_out: Names of pointers that are read and written.
+      dimensions: Names of integer scalars that the shapes of the operands give.
+    """
+
+    kernel: str
+    parameters: tuple[Parameter, ...]
+    outputs: frozenset[str]
+    in_out: frozenset[str]
+    dimensions: frozenset[str]
+
+    @property
+    def operands(self) -> tuple[Parameter, ...]:
+        """Pointers that are passed in."""
+        return tuple(
+            p for p in self.parameters if p.is_pointer and p.name not in self.outputs
+        )
+
+    @property
+    def results(self) -> tuple[Parameter, ...]:
+        """Pointers that come back: outputs and in-out operands."""
+        written = self.outputs | self.in_out
+        return tuple(p for p in self.parameters if p.name in written)
+
+
+def roles_of(
+    signature: KernelSignature,
+    in_out: Sequence[str],
+    dimensions: frozenset[str],
+) -> Roles:
+    """Reads the roles off the parameter types: `const T*` in, `T*` out.
+
+    Raises:
+      SignatureError: `in_out` names something that is not a `T*`.
+    """
+    pointers = {p.name: p for p in signature.parameters if p.is_pointer}
+    for name in in_out:
+        if name not in pointers or pointers[name].const:
+            writable = ", ".join(n for n, p in pointers.items() if not p.const)
+            raise SignatureError(
+                f"{signature.kernel}: in_out names '{name}', which is no pointer that "
+                f"the kernel may write. Choose from: {writable or 'none'}."
+            )
+    outputs = frozenset(
+        n for n, p in pointers.items() if not p.const and n not in in_out
+    )
+    filled = frozenset(
+        p.name for p in signature.parameters if p.name in dimensions and _is_integer(p)
+    )
+    return Roles(
+        signature.kernel, signature.parameters, outputs, frozenset(in_out), filled
+    )
+
+
+def _is_integer(parameter: Parameter) -> bool:
+    value = None if parameter.is_pointer else value_type(parameter.type)
+    return value is not None and value.kind in ("int", "uint")
+
+
+def call_signature(roles: Roles) -> inspect.Signature:
+    """Spells a call as Python does.
+
+    Dimensions, which may be left out, are `*dimensions`: JAX's transformations would
+    pass on the default of a parameter that has one.
+    """
+    passed = [p.name for p in roles.parameters if p.name not in roles.outputs]
+    kind = inspect.Parameter
+    parameters = [
+        kind(name, kind.POSITIONAL_OR_KEYWORD)
+        for name in passed
+        if name not in roles.dimensions
+    ]
+    if len(parameters) < len(passed):
+        parameters.append(kind("dimensions", kind.VAR_POSITIONAL))
+        parameters.append(kind("named", kind.VAR_KEYWORD))
+    return inspect.Signature(parameters)
+
+
+def sort_arguments(
+    roles: Roles, args: Sequence[Any], keywords: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Names the arguments of a call.
+
+    Positional arguments follow the parameters, without the outputs and, when they are
+    left out, without the dimensions. Any of them may be given by keyword.
+
+    Raises:
+      SignatureError: An argument is missing, unknown or one too many.
+    """
+    passed = [p.name for p in roles.parameters if p.name not in roles.outputs]
+    if unknown := [k for k in keywords if k not in passed]:
+        what = "is a result" if unknown[0] in roles.outputs else "is no parameter"
+        raise SignatureError(
+            f"{roles.kernel}: '{unknown[0]}' {what}. "
+            f"Choose from: {', '.join(passed) or 'none'}.{_unnamed(roles)}"
+        )
+    taken = roles.outputs | keywords.keys()
+    every = [p.name for p in roles.parameters if p.name not in taken]
+    needed = [name for name in every if name not in roles.dimensions]
+    for names in (needed, every):
+        if len(names) == len(args):
+            named = {**dict(zip(names, args, strict=True)), **keywords}
+            _check_scalars(roles, named, keywords)
+            return named
+    raise SignatureError(_wrong_count(roles, needed, every, len(args)))
+
+
+def _wrong_count(
+    roles: Roles, needed: Sequence[str], every: Sequence[str], given: int
+) -> str:
+    """Says how many positional arguments a call takes, and why it may be wrong."""
+    optional = ", ".join(name for name in every if name in roles.dimensions)
+    text = f"{roles.kernel}: expected {_count(needed)}"
+    text += f" or {_count(every)}, got {given}." if optional else f", got {given}."
+    sizes = [p.name for p in roles.parameters if p.name in needed and _is_integer(p)]
+    if given > len(every):
+        text += f" {_about_results(roles)}"
+    elif given > len(needed):
+        text += f" Pass all of {optional} by position, or some of them by keyword."
+    elif sizes:
+        text += (
+            f" {', '.join(sizes)} must be passed: only dimensions that shapes= names "
+            "are filled in."
+        )
+    return text + _unnamed(roles)
+
+
+def _count(names: Sequence[str]) -> str:
+    listed = f" ({', '.join(names)})" if names else ""
+    return counted(len(names), "argument") + listed
+
+
+def _about_results(roles: Roles) -> str:
+    if not roles.outputs:
+        return "It has no results to allocate."
+    return (
+        f"Results ({_result_names(roles)}) are allocated for you and are not passed: a "
+        "pointer that is passed needs `const`, or its name in in_out=."
+    )
+
+
+def _result_names(roles: Roles) -> str:
+    return ", ".join(p.name for p in roles.parameters if p.name in roles.outputs)
+
+
+def _check_scalars(
+    roles: Roles, named: Mapping[str, Any], keywords: Mapping[str, Any]
+) -> None:
+    """Finds an operand that took a scalar's place, as its own pointer is not const."""
+    if not all(hasattr(named[p.name], "shape") for p in roles.operands):
+        return  # the better error is about that operand
+    if not roles.outputs:
+        return  # the better error is about that scalar
+    for parameter in roles.parameters:
+        value: Any = named.get(parameter.name)
+        kind = None if parameter.is_pointer else value_type(parameter.type)
+        if kind is None or kind.kind == "vector":  # structs and vectors may be arrays
+            continue
+        if is_array(value) and value.shape:
+            if twice := [p.name for p in roles.operands if p.name in keywords]:
+                raise SignatureError(
+                    f"{roles.kernel}: {describe(value)} came to scalar "
+                    f"'{parameter.name}', which needs a number: positional arguments "
+                    "stand for the parameters that no keyword gives, and "
+                    f"{', '.join(twice)} came by keyword. Pass each once."
+                )
+            raise SignatureError(
+                f"{roles.kernel}: pointers without `const` ({_result_names(roles)}) "
+                f"are results, allocated for you and not passed; so {describe(value)} "
+                f"came to scalar '{parameter.name}', which needs a number. Write "
+                "`const` at a pointer that you pass, or name it in in_out=."
+            )
+
+
+def _unnamed(roles: Roles) -> str:
+    """Says why a parameter that looks like a dimension is none."""
+    values = [p for p in roles.parameters if not p.is_pointer]
+    names = [p.name for p in values if p.name == f"arg{p.index}"]
+    if not names:
+        return ""
+    return (
+        f" The source does not tell the name of {', '.join(names)}: a macro makes it, "
+        "or declarations disagree. Pass it, or write the kernel out."
+    )

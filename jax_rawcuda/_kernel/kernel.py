@@ -1,0 +1,262 @@
+"""rc.kernel: one CUDA kernel as a function of arrays."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from .._base.compat import is_tracer
+from .._base.errors import SignatureError, ValidationError
+from .._module.load import compile_nvrtc
+from .._module.module import Function, Module
+from .._session.binding import operand_shape
+from .._session.op import record, run, trace
+from .._session.recording import Recording
+from .._session.refs import DeviceBytes
+from .._session.session import Session
+from .._source.options import NvrtcOptions
+from .._types.launch import LaunchConfig
+from .._types.scalars import pack_scalar
+from .._types.signature import Parameter
+from .arguments import Roles, call_signature, roles_of, sort_arguments
+from .call_key import call_key
+from .contract import Contract
+from .extents import Axes
+from .template import Template, abstract, instance, is_function
+
+_MAX_RECORDINGS = 256  # kinds of calls that one kernel remembers
+
+
+def kernel(
+    source: str | os.PathLike[str] | Module | Function,
+    name: str | None = None,
+    *,
+    shapes: str | None = None,
+    out: Any = None,
+    threads: Axes | None = None,
+    block: int | Sequence[int] | None = None,
+    launch: Callable[..., LaunchConfig] | LaunchConfig | None = None,
+    shared_mem_bytes: int | str | Callable[..., int] = 0,
+    template: Template | None = None,
+    in_out: str | Sequence[str] = (),
+    fill: Any = None,
+    options: NvrtcOptions | None = None,
+) -> Kernel:
+    """Makes a CUDA kernel callable like any `jnp` function.
+
+    The compiler says what each parameter is: `const T*` is an operand, `T*` a result
+    that is allocated for the call (or both, if named in `in_out`), a value a static
+    scalar. Operands and scalars are passed in the order of the parameters.
+
+    Args:
+      source: CUDA C++ text, the path of a file, or a Module or Function.
+      name: The kernel; may be left out when there is only one.
+      shapes: Contract on shapes, `"operand, operand -> result"`: dimension names,
+        integers and integer arithmetic. Operands and results stand in the order of
+        the parameters. Equal names must match. Integer scalar parameters that are
+        named like a dimension are filled in and may be left out of a call, unless
+        only results have it: then the call gives it, by keyword.
+      out: Results instead of `shapes`, or beside it to give them other dtypes: one or
+        several of anything with shape and dtype, or a callable of the call's arguments
+        that returns them.
+      threads: Threads of the whole launch, one to three extents, in elements; the
+        grid is that many over `block`, rounded up. `"w h"` reads dimensions.
+      block: Threads per block, one to three ints; 256 by default.
+      launch: A LaunchConfig, or a callable of the call's arguments that returns one,
+        instead of `threads`, `block` and `shared_mem_bytes`, which are refused beside.
+      shared_mem_bytes: Dynamic shared memory per block, in bytes: an int, an
+        expression over dimensions, or a callable of the call's arguments.
+      template: Template arguments (dtypes, ints, bools, C++ text), or a callable of
+        the call's arguments that returns them.
+      in_out: Names of pointer parameters that are both operand and result.
+      fill: A number that every allocated result holds before the launch, or a mapping
+        from results' names to numbers; undefined without it.
+      options: Compiler options, when `source` is text.
+
+    Callables receive the call's arguments in the order of the parameters: arrays as
+    `jax.ShapeDtypeStruct`, scalars as they are, without those that are filled in.
+
+    Raises:
+      CompileError: The source does not compile.
+      ValidationError: The contract is incomplete or malformed.
+
+    >>> saxpy = kernel(text, shapes="n, n -> n", threads="n")  # doctest: +SKIP
+    """
+    if name is not None and not isinstance(name, str):
+        raise ValidationError(
+            f"kernel: name={name!r}; it needs the kernel's name, as text."
+        )
+    if isinstance(source, Function):
+        module, name = source.module, name or source.name
+    elif isinstance(source, Module):
+        module = source
+    else:
+        module = compile_nvrtc(source, options, name=name)
+    name = name or module.only_kernel_name()
+    contract = Contract(
+        name, shapes, out, threads, block, launch, shared_mem_bytes, fill
+    )
+    return Kernel(module, name, contract, template, _names(name, in_out))
+
+
+def _names(owner: str, in_out: Any) -> tuple[str, ...]:
+    names = (in_out,) if isinstance(in_out, str) else in_out
+    if not isinstance(names, tuple | list | set | frozenset):
+        raise ValidationError(
+            f"{owner}: in_out={in_out!r}; it needs a parameter's name, or several."
+        )
+    return tuple(dict.fromkeys(names))
+
+
+class Kernel:
+    """A kernel with its contract. Made by `rc.kernel`.
+
+    Attributes:
+      module: The source.
+      name: The kernel's name, without template arguments.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        name: str,
+        contract: Contract,
+        template: Template | None,
+        in_out: tuple[str, ...],
+    ) -> None:
+        self.module = module
+        self._contract = contract
+        self._template = template
+        self._in_out = in_out
+        # A template has no signature before its arguments are known.
+        self._function = None if template is not None else module.function(name)
+        self.name = name
+        self._roles: dict[Function, Roles] = {}
+        self._recordings: dict[Hashable, Recording] = {}
+
+    def __repr__(self) -> str:
+        if self._function is None:
+            return f"<kernel {self.name}<...>>"
+        return f"<kernel {self._function.signature}>"
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """What a call takes, for `help` and for `jax.jit(donate_argnames=...)`."""
+        if self._function is None:
+            raise AttributeError("a template's parameters depend on the call")
+        return call_signature(self._roles_of(self._function))
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        """Records one launch and returns its results.
+
+        Operands and scalars, without the results, by position or by name.
+        """
+        key = call_key(args, keywords) if self._is_declarative() else None
+        arrays = [x for x in args if isinstance(x, jax.Array)]
+        if key is not None and (known := self._recordings.get(key)):
+            return run(known, arrays)
+        function = self._instance(args, keywords)
+        roles = self._roles_of(function)
+        named = sort_arguments(roles, args, keywords)
+        operands = roles.operands
+
+        def body(session: Session, *refs: Any) -> Any:
+            call = dict(zip((p.name for p in operands), refs, strict=True))
+            return self._record(session, function, roles, {**named, **call})
+
+        given = [named[p.name] for p in operands]
+        names = [p.name for p in operands]
+        if key is None:
+            return record(self.name, body, given, names=names)
+        recording, added = trace(self.name, body, given, names=names)
+        if len(arrays) == len(added):  # all that it runs on is in the next call, too
+            if len(self._recordings) >= _MAX_RECORDINGS:
+                self._recordings.clear()
+            self._recordings[key] = recording
+        return run(recording, added)
+
+    def _is_declarative(self) -> bool:
+        """Whether no function of the user's decides what is recorded."""
+        return not is_function(self._template) and self._contract.is_declarative
+
+    def _roles_of(self, function: Function) -> Roles:
+        if function not in self._roles:
+            self._roles[function] = roles_of(
+                function.signature, self._in_out, self._contract.dimensions
+            )
+        return self._roles[function]
+
+    def _instance(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Function:
+        """The function itself, or the template's instance for these arguments."""
+        if self._function is not None:
+            return self._function
+        return self.module.function(instance(self.name, self._template, args, keywords))
+
+    def _record(
+        self,
+        session: Session,
+        function: Function,
+        roles: Roles,
+        named: dict[str, Any],
+    ) -> Any:
+        contract = self._contract
+        operands = [
+            (p.name, operand_shape(self.name, p, named[p.name])) for p in roles.operands
+        ]
+        given = {
+            p.name: _static_size(self.name, p, named[p.name])
+            for p in roles.parameters
+            if p.name in roles.dimensions and p.name in named
+        }
+        sizes = contract.sizes(operands, given, roles.dimensions)
+        public = {
+            p.name: abstract(named[p.name]) for p in roles.parameters if p.name in named
+        }
+        outputs = [p for p in roles.parameters if p.name in roles.outputs]
+        types = contract.results(
+            outputs, sizes, public, _dtypes_of(roles.operands, named)
+        )
+        fills = contract.fills(outputs)
+        for parameter, type_, fill in zip(outputs, types, fills, strict=True):
+            named[parameter.name] = session.alloc_output(
+                type_.shape, type_.dtype, fill, name=parameter.name
+            )
+        for name in roles.in_out:
+            named[name] = session.tensor_mut(named[name])
+        for name in roles.dimensions:
+            named.setdefault(name, sizes[name])
+        config = contract.config(sizes, public)
+        arguments = [named[p.name] for p in roles.parameters]
+        session.launch(function, config, *arguments)
+        results = tuple(named[p.name] for p in roles.results)
+        return results[0] if len(results) == 1 else results
+
+
+def _dtypes_of(
+    operands: Sequence[Parameter], named: Mapping[str, Any]
+) -> dict[str, frozenset[np.dtype]]:
+    """What the operands hold, per type that they point to; untyped bytes: nothing."""
+    dtypes: dict[str, frozenset[np.dtype]] = {}
+    for parameter in operands:
+        ref, pointee = named[parameter.name], parameter.pointee or ""
+        if not isinstance(ref, DeviceBytes):
+            dtypes[pointee] = dtypes.get(pointee, frozenset()) | {ref.dtype}
+    return dtypes
+
+
+def _static_size(owner: str, parameter: Parameter, value: Any) -> int:
+    """A dimension that the caller gave as a scalar."""
+    if is_tracer(value):
+        raise SignatureError(
+            f"{owner}: scalar '{parameter.name}' is traced, but it is a dimension of "
+            "the shapes. Leave it out (the operands give it), or pass a Python int."
+        )
+    data = pack_scalar(owner, parameter, value)
+    signed = "unsigned" not in parameter.type  # the compiler's spelling, no typedefs
+    return int.from_bytes(data, sys.byteorder, signed=signed)

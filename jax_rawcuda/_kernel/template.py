@@ -1,0 +1,82 @@
+"""Template arguments of `rc.kernel`: values of Python, spelled in C++."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from .._base.callbacks import ask
+from .._base.errors import ValidationError
+from .._types.arrays import describe
+from .._types.dtypes import c_type_of
+
+TemplateArgument = np.dtype | type | int | bool | str
+Template = Callable[..., Any] | Sequence[TemplateArgument] | TemplateArgument
+
+_ONE = (str, int, np.integer, np.bool_, np.dtype, type)
+
+
+def is_function(template: Any) -> bool:
+    """Whether the user's function chooses the arguments."""
+    return callable(template) and not isinstance(template, type)  # a dtype's class
+
+
+def instance(
+    owner: str,
+    template: Template | None,
+    args: Sequence[Any],
+    scalars: Mapping[str, Any],
+) -> str:
+    """Returns the name expression of a template kernel, such as `k<float, 4>`.
+
+    Args:
+      owner: The kernel's name.
+      template: The arguments, or a function of the call's that returns them.
+      args: Of the call.
+      scalars: Of the call, by name.
+
+    Raises:
+      SignatureError: The function takes other arguments.
+      ValidationError: An argument that C++ has no template argument for.
+    """
+    chosen: Any = template
+    if is_function(chosen):
+        shown = [describe(value) for value in args]
+        chosen = ask(owner, "template", chosen, shown, [*map(abstract, args)], scalars)
+    if isinstance(chosen, _ONE):
+        chosen = (chosen,)
+    if not isinstance(chosen, tuple | list):
+        raise ValidationError(
+            f"{owner}: template gives {chosen!r}; it needs dtypes, ints, bools or C++ "
+            "text, one or several."
+        )
+    return f"{owner}<{', '.join(_spell(owner, argument) for argument in chosen)}>"
+
+
+def abstract(value: Any) -> Any:
+    """An array's type; a scalar as it is."""
+    # A NumPy scalar has a shape too, but is a scalar here.
+    if isinstance(value, jax.Array) or getattr(value, "shape", ()) != ():
+        return jax.ShapeDtypeStruct(value.shape, value.dtype)
+    return value
+
+
+def _spell(owner: str, argument: Any) -> str:
+    if isinstance(argument, str):
+        return argument
+    if isinstance(argument, bool | np.bool_):
+        return "true" if argument else "false"
+    if isinstance(argument, int | np.integer):
+        return str(int(argument))
+    spelled = None
+    if isinstance(argument, np.dtype | type):
+        spelled = c_type_of(np.dtype(argument))
+    if spelled is None:
+        raise ValidationError(
+            f"{owner}: template argument {argument!r} has no C++ spelling. Give it as "
+            "text."
+        )
+    return spelled

@@ -1,0 +1,1 @@
+"""`rc.live_op`: Python that runs with the program."""

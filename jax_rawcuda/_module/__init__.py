@@ -1,0 +1,1 @@
+"""Image to `Module` and `Function`: what a user holds."""

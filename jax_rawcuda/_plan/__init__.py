@@ -1,0 +1,1 @@
+"""What a session recorded, as a value, and its bytes."""

@@ -1,0 +1,1 @@
+"""Recording: what an op sees while it is traced."""

@@ -1,0 +1,112 @@
+"""rc.op: a function that records a session becomes a function of arrays."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, overload
+
+import jax
+import jax.numpy as jnp
+
+from .._types.arrays import check_dtype
+from .function import Body, SessionFunction
+from .recording import Recording, finish
+from .refs import Ref, buffer_of
+from .scope import close_session
+from .session import Session, open_session
+
+
+@overload
+def op(function: Body, *, name: str | None = None) -> Op: ...
+@overload
+def op(function: None = None, *, name: str | None = None) -> Callable[[Body], Op]: ...
+def op(
+    function: Body | None = None, *, name: str | None = None
+) -> Op | Callable[[Body], Op]:
+    """Makes a function that records a session callable like any `jnp` function.
+
+    Args:
+      function: Its first parameter is the Session. Further positional arguments are
+        arrays or pytrees of arrays, and arrive as TensorRefs; keyword arguments are
+        static and arrive as they are. It returns a pytree of outputs.
+      name: For messages and profiles; the function's own name by default.
+
+    Called with references inside of another op, it records into that op's session.
+
+    Raises:
+      SignatureError: An argument is not an array, or does not fit a kernel.
+      SessionError: Something outlives its session.
+    """
+    if function is None:
+        return functools.partial(op, name=name)
+    return Op(function, name)
+
+
+class Op(SessionFunction):
+    """A recorded function. Made by `rc.op`."""
+
+    def __call__(self, *args: Any, **static: Any) -> Any:
+        """Records the op and returns its results."""
+        leaves, tree, names = self._flatten(args, static)
+
+        def body(session: Session, *refs: Any) -> Any:
+            return self._function(session, *tree.unflatten(refs), **static)
+
+        return record(self.name, body, leaves, names=names)
+
+
+def record(
+    op_name: str, body: Body, operands: Sequence[Any], *, names: Sequence[str]
+) -> Any:
+    """Records `body` and runs its plan, or records it into the callers' session.
+
+    Args:
+      op_name: For messages.
+      body: Takes the session and one reference per operand; returns a pytree of
+        references.
+      operands: Arrays, as the user gave them, or references of an open session.
+      names: Of the operands, for messages.
+    """
+    outer = next((x for x in operands if isinstance(x, Ref)), None)
+    if outer is None:
+        return run(*trace(op_name, body, operands, names=names))
+    session = buffer_of(outer).session
+    refs = [
+        x if isinstance(x, Ref) else session.tensor(x, name=name)
+        for x, name in zip(operands, names, strict=True)
+    ]
+    return body(session, *refs)
+
+
+def trace(
+    op_name: str, body: Body, operands: Sequence[Any], *, names: Sequence[str]
+) -> tuple[Recording, list[Any]]:
+    """Records `body` in a session of its own.
+
+    Returns:
+      The recording, and the arrays to run it on: the operands and what `body` added.
+    """
+    session = open_session(op_name)
+    try:
+        refs = [
+            session.tensor(x, name=name)
+            for x, name in zip(operands, names, strict=True)
+        ]
+        recording = finish(session, body(session, *refs))
+    finally:
+        close_session(session)
+    for buffer, _ in session.operands:
+        # Only now: a kernel that wants another dtype has given the better message.
+        check_dtype(f"{op_name}: operand '{buffer.name}'", buffer.dtype)
+    return recording, [array for _, array in session.operands]
+
+
+def run(recording: Recording, operands: Sequence[Any]) -> Any:
+    """Runs a recording on arrays and returns the op's results."""
+    # Not on import: the primitive needs jax.extend, which is slow to load.
+    from .._xla import batching as batching  # registers the rule for vmap
+    from .._xla.primitive import bind
+
+    arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in operands]
+    return recording.unpack(bind(recording.plan, arrays), arrays)

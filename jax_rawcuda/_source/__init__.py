@@ -1,0 +1,1 @@
+"""The user's text, before any compiler has seen it."""

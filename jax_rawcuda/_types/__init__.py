@@ -1,0 +1,1 @@
+"""What things are: dtypes, arrays, C signatures, scalars, launches."""

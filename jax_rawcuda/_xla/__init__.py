@@ -1,0 +1,1 @@
+"""Plan to custom call: the primitive, its lowering and batching, the handlers."""

@@ -1,0 +1,1 @@
+"""What checked mode must know of the code."""

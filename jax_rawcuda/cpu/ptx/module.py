@@ -1,0 +1,161 @@
+"""PTX text as declarations and instructions.
+
+Bodies are parsed on first use: libraries leave hundreds of functions nobody calls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..._base.errors import UnsupportedError
+from .body import Body, parse_body
+from .instruction import Instruction, Location
+from .operands import Symbol, leaves
+from .text import LOC, clean, items, split
+from .variable import Variable, parse_variable
+
+_KIND = re.compile(r"\.(entry|func)\b")
+_NAME = re.compile(r"[\w$%.]+")
+_DIRECTIVE = re.compile(r"\.(\w+)\s+([\d, ]+)")
+
+
+@dataclass
+class Function:
+    """A kernel or device function.
+
+    Attributes:
+      name: Lowered name.
+      entry: Whether it is a kernel.
+      parameters: In order.
+      results: Of a device function; at most one.
+      directives: Such as `maxntid` -> (256, 1, 1).
+      extern: Whether it has no body in this module.
+    """
+
+    name: str
+    entry: bool
+    parameters: tuple[Variable, ...]
+    results: tuple[Variable, ...]
+    directives: dict[str, tuple[int, ...]]
+    extern: bool
+    _parse: Callable[[], Body] = Body
+    _body: Body | None = None
+
+    @property
+    def body(self) -> Body:
+        """The function's registers, variables and statements."""
+        if self._body is None:
+            self._body = self._parse()
+        return self._body
+
+
+@dataclass
+class Module:
+    """One PTX text."""
+
+    functions: dict[str, Function] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
+
+    def reachable(self, kernel: str) -> list[str]:
+        """Returns the functions that a kernel may call, itself first."""
+        found: dict[str, None] = {}
+        todo = [kernel]
+        while todo:
+            name = todo.pop()
+            if name in found:
+                continue
+            found[name] = None
+            todo += self.mentioned(name)
+        return list(found)
+
+    def mentioned(self, name: str) -> list[str]:
+        """Returns the functions that a function calls or takes the address of."""
+        return [
+            found
+            for statement in self.functions[name].body.statements
+            if isinstance(statement, Instruction)
+            for operand in statement.operands
+            for leaf in leaves(operand)
+            if isinstance(leaf, Symbol)
+            for found in self.functions_of(leaf.name)
+        ]
+
+    def functions_of(self, name: str, seen: set[str] | None = None) -> list[str]:
+        """Returns the function of that name, or those in a variable's initialiser."""
+        seen = set() if seen is None else seen
+        if name in self.functions:
+            return [name]
+        variable = self.variables.get(name)
+        if variable is None or not variable.initializer or name in seen:
+            return []
+        seen.add(name)
+        names = re.findall(r"[A-Za-z_$%][\w$]*", variable.initializer)
+        return [found for inner in names for found in self.functions_of(inner, seen)]
+
+
+def parse(text: str) -> Module:
+    """Parses the declarations of a PTX text."""
+    module = Module()
+    cleaned, locations = clean(text)
+    aliases: list[list[str]] = []
+    for head, body in items(cleaned):
+        while head.startswith(LOC):
+            head = head.partition(";")[2].strip()
+        if not head or head.startswith(".pragma"):
+            continue
+        if head.startswith(".alias"):
+            aliases.append(split(head.removeprefix(".alias")))
+        elif body is not None or _KIND.search(head):
+            function = _parse_function(head, body, locations)
+            if body is not None or function.name not in module.functions:
+                module.functions[function.name] = function
+        else:
+            variable = parse_variable(head)
+            module.variables[variable.name] = variable
+    for name, target in aliases:
+        module.functions[name] = module.functions[target]
+    return module
+
+
+def _parse_function(
+    head: str, body: str | None, locations: tuple[Location, ...]
+) -> Function:
+    kind = _KIND.search(head)
+    rest = head[kind.end() :].strip() if kind else head
+    results: tuple[Variable, ...] = ()
+    if rest.startswith("("):
+        results, rest = _parse_parameters(rest)
+    name = _NAME.match(rest)
+    if name is None:
+        raise UnsupportedError(f"PTX declaration `{head}` is not available on the CPU")
+    rest = rest[name.end() :].strip()
+    parameters: tuple[Variable, ...] = ()
+    if rest.startswith("("):
+        parameters, rest = _parse_parameters(rest)
+    directives = {
+        word: tuple(int(number) for number in numbers.replace(",", " ").split())
+        for word, numbers in _DIRECTIVE.findall(rest)
+    }
+    function = Function(
+        name=name[0],
+        entry=bool(kind and kind[1] == "entry"),
+        parameters=parameters,
+        results=results,
+        directives=directives,
+        extern=body is None,
+    )
+    if body is not None:
+        function._parse = lambda: parse_body(body, locations, parse_variable)
+    return function
+
+
+def _parse_parameters(text: str) -> tuple[tuple[Variable, ...], str]:
+    """Parses `(a, b) rest`; returns the parameters and the rest."""
+    depth, end = 1, 0
+    while depth:
+        end += 1
+        depth += {"(": 1, ")": -1}.get(text[end], 0)
+    variables = tuple(parse_variable(part) for part in split(text[1:end]))
+    return variables, text[end + 1 :].strip()

@@ -1,0 +1,1 @@
+"""Where the threads of a kernel wait for each other, and for what."""

@@ -1,0 +1,155 @@
+"""Programs of plans on a CUDA device: graphs, loops, threads, loading, contexts."""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from support.cuda_plans import N, X, like, twice
+from support.cuda_plans import _need_a_device as _need_a_device
+from support.plan_bytes import (
+    call,
+    copy,
+    encode,
+    fill,
+    operand,
+    result,
+)
+
+from jax_rawcuda import _ffi
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.mark.parametrize("with_copy", [False, True])
+def test_many_calls_are_recorded_in_a_graph(with_copy):
+    def step(x):
+        y = twice(x)
+        if not with_copy:
+            return y
+        both = encode(
+            [fill(result(0), 8, 4, 0), copy(result(0, 8), operand(0, 8), 4 * N - 8)],
+            operands=[4 * N],
+            results=[4 * N],
+        )
+        return call(both, like(x), y)
+
+    def chain(x):
+        for _ in range(50):
+            x = jax.lax.optimization_barrier(step(x * 0.5))
+        return x
+
+    want = X
+    for _ in range(50):
+        want = 2 * (want * np.float32(0.5)) + 1
+        if with_copy:
+            want[:2] = 0
+    chained = jax.jit(chain)
+    for _ in range(3):
+        np.testing.assert_allclose(chained(X), want, rtol=1e-6)
+
+
+def test_calls_inside_a_loop():
+    loop = jax.jit(lambda x: jax.lax.fori_loop(0, 500, lambda _, v: twice(v * 0.5), x))
+    np.testing.assert_allclose(loop(X), X + 500)
+
+
+def test_eight_threads_with_executables_of_their_own():
+    errors: list[str] = []
+    x = jnp.asarray(X)
+
+    def work(i: int) -> None:
+        try:
+            step = jax.jit(lambda x: twice(x + i))
+            for _ in range(20):
+                np.testing.assert_array_equal(step(x), 2 * (X + i) + 1)
+        except Exception as error:  # reported below, with the thread
+            errors.append(f"{i}: {error!r}")
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+
+
+def test_the_library_is_loaded_once_and_unloaded_with_its_executables():
+    jax.clear_caches()
+    gc.collect()
+    before = _ffi.counters()
+    step = jax.jit(lambda x: twice(twice(x)))
+    jax.block_until_ready(step(X))
+    loaded = _ffi.counters()
+    assert loaded["library_load"] - before["library_load"] == 1
+    del step
+    jax.clear_caches()
+    gc.collect()
+    after = _ffi.counters()
+    assert after["library_unload"] - before["library_unload"] == 1
+
+
+def test_caches_cleared_with_work_in_flight():
+    x = jnp.asarray(X)
+    for i in range(20):
+        step = jax.jit(lambda x, i=i: twice(x * i))
+        y = step(x)
+        del step
+        jax.clear_caches()
+        np.testing.assert_array_equal(y, 2 * (X * i) + 1)
+
+
+def test_a_foreign_context_does_no_harm():
+    from cuda.bindings import driver
+
+    step = jax.jit(lambda x: twice(x))
+    jax.block_until_ready(step(X))  # JAX has made the primary context by now
+    error, device = driver.cuDeviceGet(0)
+    assert error == 0
+    created = driver.cuCtxCreate(None, 0, device)
+    assert created[0] == 0
+    context = created[1]
+    try:
+        fresh = jax.jit(lambda x: twice(x + 1))
+        np.testing.assert_array_equal(fresh(X), 2 * (X + 1) + 1)
+        np.testing.assert_array_equal(step(X), 2 * X + 1)
+    finally:
+        driver.cuCtxDestroy(context)
+
+
+def test_debugging_names_the_kernel_that_failed():
+    program = """
+        import jax, jax.numpy as jnp
+        from support.plan_bytes import *
+        from support import cuda_plans as t
+
+        command = launch(0, [pointer(result(0))])
+        encoded = t.kernel_plan("fault", [("out", 8)], [command], results=[4])
+        try:
+            jax.block_until_ready(jax.jit(lambda: call(encoded, t.ONE))())
+        except Exception as error:
+            print(error)
+    """
+    environment = os.environ | {"JAX_RAWCUDA_DEBUG": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    message = r"fault failed while it ran: cuStreamSynchronize failed: CUDA_ERROR_\w+"
+    assert re.search(message, done.stdout), done.stdout + done.stderr
+
+
+def test_the_driver_is_usable():
+    assert _ffi.driver_status() == ""
