@@ -57,7 +57,7 @@ def frontend(program: Program, compiler: str, variables: Names = ()) -> Frontend
         return Frontend(
             "nvrtc", identity, functools.partial(_run_nvrtc, program, compiler)
         )
-    from ..cpu.frontend.clang import clang_identity
+    from ..cpu import clang_identity
 
     # A fault on the CPU tells its line.
     checked = compiler == "checked"
@@ -96,7 +96,7 @@ def _run_nvrtc(
 def _run_clang(
     program: Program, variables: Names, checked: bool, expressions: Names, probes: Names
 ) -> NvrtcResult:
-    from ..cpu.frontend.clang import compile_source
+    from ..cpu import compile_source
 
     options = program.options
     further = clang_flags(options.extra)

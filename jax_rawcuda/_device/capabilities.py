@@ -10,7 +10,7 @@ import jax
 
 from .._base.errors import UnsupportedError, ValidationError
 from .._types.launch import MAX_BLOCK, MAX_GRID, MAX_SHARED_MEM_BYTES, MAX_THREADS, Dim3
-from ..cpu.frontend.invoke import ARCH
+from ..cpu import ARCH
 from .driver import call_driver
 
 _WARP = 32

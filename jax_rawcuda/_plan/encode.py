@@ -208,7 +208,7 @@ def image_of(function: Function, target: Target, plan: Plan) -> ModuleImage:
 
 @functools.lru_cache(maxsize=64)
 def _checked_image(image: ModuleImage) -> ModuleImage:
-    from ..cpu.check.actions import PRAGMA
+    from ..cpu import PRAGMA
 
     data = PRAGMA.encode() + image.data
     digest = hashlib.sha256(data).digest()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..cpu.jit import HostKernel
+    from ..cpu import HostKernel
 
 
 def verify(plan: bytes, images: bytes, digest: str) -> None:
@@ -59,6 +59,6 @@ def load_host_kernel(
       kernel: The kernel's lowered name.
       variables: First values of the module's variables, by symbol.
     """
-    from ..cpu.jit import load_kernel
+    from ..cpu import load_kernel
 
     return load_kernel(ptx.decode(), kernel, variables)

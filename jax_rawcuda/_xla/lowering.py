@@ -34,7 +34,7 @@ def lower(ctx: Any, *operands: Any, plan: Plan, platform: str) -> Sequence[Any]:
 
 
 def lower_cpu(ctx: Any, *operands: Any, plan: Plan) -> Sequence[Any]:
-    from ..cpu.jit import load_kernel
+    from ..cpu import load_kernel
 
     # An instruction that the CPU lacks is reported here, in Python, before XLA starts.
     target = Target("cpu")

@@ -145,7 +145,7 @@ def _base(importer: str, node: ast.ImportFrom) -> str | None:
 
 
 def _file(name: str, known: Mapping[str, Path]) -> str:
-    return name if name in known or not name else f"{name}.__init__".lstrip(".")
+    return name if name in known else f"{name}.__init__".lstrip(".")
 
 
 def _folder(name: str, below: str = "") -> str:
