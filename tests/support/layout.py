@@ -19,6 +19,7 @@ ORDER = [
     "_source",
     "_device",
     "_compile",
+    "_rewrite",
     "_module",
     "_plan",
     "_xla",
