@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import subprocess
-import sys
 import threading
 
 import jax
@@ -13,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from support.cpu_runner import compile_ptx
+from support.process import run_python
 
 import jax_rawcuda as rc
 from jax_rawcuda._base.checked_mode import enabled
@@ -242,22 +240,14 @@ def test_code_without_checks_is_as_it_was(monkeypatch):
 
 def test_code_is_the_same_in_every_process(tmp_path):
     # The compiled code is cached on disk, by the text that it is compiled from.
-    (tmp_path / "k.ptx").write_text(compile_ptx(SPIN))
-    program = """if True:
+    path = tmp_path / "k.ptx"
+    path.write_text(compile_ptx(SPIN))
+    program = """
       import hashlib, pathlib, sys
       from jax_rawcuda.cpu.translate import translate
       text = pathlib.Path(sys.argv[1]).read_text()
       print(hashlib.sha256(repr(translate(text, "k")).encode()).hexdigest())"""
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", program, str(tmp_path / "k.ptx")],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
-        for seed in "123"
-    }
+    found = {run_python(program, path, PYTHONHASHSEED=seed).stdout for seed in "123"}
     assert len(found) == 1
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 import threading
 import time
 
 import pytest
+from support.process import run_python
 from support.programs import compiled, compiles, needs_nvrtc, program
 
 from jax_rawcuda._base import cache as _cache
@@ -221,12 +221,9 @@ def test_other_threads_run_while_nvrtc_compiles():
 
 @needs_nvrtc
 def test_importing_the_package_loads_no_compiler():
-    import subprocess
-
-    script = (
-        "import sys, jax_rawcuda\n"
-        "heavy = ('cuda.bindings', 'llvmlite')\n"
-        "bad = [m for m in sys.modules if m.startswith(heavy)]\n"
-        "assert not bad, bad"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+    run_python("""
+        import sys, jax_rawcuda
+        heavy = ("cuda.bindings", "llvmlite")
+        bad = [m for m in sys.modules if m.startswith(heavy)]
+        assert not bad, bad
+    """)

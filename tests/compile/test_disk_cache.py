@@ -1,11 +1,11 @@
 """The disk cache: bounds, damage, other people's files, systems that say no."""
 
 import os
-import subprocess
-import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from support.process import run_python
 from support.programs import stored_files
 
 from jax_rawcuda._base.cache import CompileCache, fingerprint
@@ -156,13 +156,6 @@ assert cache.stats().disk_corrupt == 0
 
 @pytest.mark.slow
 def test_sixteen_processes_start_cold_on_one_directory(cache_dir):
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", COLD_START], stderr=subprocess.PIPE, text=True
-        )
-        for _ in range(16)
-    ]
-    for process in processes:
-        _, errors = process.communicate(timeout=240)
-        assert process.returncode == 0, errors
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(run_python, [COLD_START] * 16))
     assert len(stored_files(cache_dir)) == 20

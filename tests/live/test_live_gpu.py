@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import gc
 import itertools
-import os
-import subprocess
-import sys
-import textwrap
 
 import jax
 import numpy as np
 import pytest
+from support.process import run_python
 
 import jax_rawcuda as rc
 from jax_rawcuda import _ffi
@@ -244,20 +241,13 @@ print("ok")
 
 def test_between_command_buffers():
     flags = "--xla_gpu_graph_min_graph_size=1"
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(GRAPH)],
-        env={**os.environ, "XLA_FLAGS": flags},
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
-    assert done.stdout == "ok\n", done.stderr
+    assert run_python(GRAPH, XLA_FLAGS=flags).stdout == "ok\n"
 
 
 def test_a_fault_is_reported_with_the_drivers_code():
     program = """
-        import jax, numpy as np, jax_rawcuda as rc
-        module = rc.compile_nvrtc(SOURCE)
+        import sys, jax, numpy as np, jax_rawcuda as rc
+        module = rc.compile_nvrtc(sys.argv[1])
         def body(s, out):
             s.launch(module.function("fault"), rc.LaunchConfig(1, 1), s.upload(
                 np.zeros(1, np.float32)))
@@ -271,10 +261,4 @@ def test_a_fault_is_reported_with_the_drivers_code():
             print("ok", flush=True)
         import os; os._exit(0)  # the context is lost
     """
-    done = subprocess.run(
-        [sys.executable, "-c", f"SOURCE = {SOURCE!r}\n" + textwrap.dedent(program)],
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
-    assert done.stdout == "ok\n", done.stderr
+    assert run_python(program, SOURCE).stdout == "ok\n"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
-import subprocess
-import sys
 
 import pytest
 from support.module_source import CPU, GPU, PTX, SIGNATURES, needs_nvrtc
+from support.process import run_python
 
 import jax_rawcuda as rc
 from jax_rawcuda._base.errors import UnsupportedError, ValidationError
@@ -68,23 +66,18 @@ def test_the_cpu_front_end_can_be_chosen(module, monkeypatch):
 
 @needs_nvrtc
 def test_equal_text_gives_equal_bytes_in_another_process():
-    script = (
-        "import jax_rawcuda as rc, hashlib\n"
-        "from jax_rawcuda._module import Target\n"
-        "f = rc.compile_nvrtc('__global__ void k(int* x) { *x = 5; }').function('k')\n"
-        "print(f.module.digest.hex(), f.image(Target('cuda', 'sm_90')).digest.hex())"
-    )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", script],
-            check=True,
-            capture_output=True,
-            text=True,
-            env={**os.environ, "JAX_RAWCUDA_CACHE_DIR": setting},
-        ).stdout
+    program = """
+        import jax_rawcuda as rc
+        from jax_rawcuda._compile.target import Target
+        f = rc.compile_nvrtc("__global__ void k(int* x) { *x = 5; }").function("k")
+        print(f.module.digest.hex(), f.image(Target("cuda", "sm_90")).digest.hex())
+    """
+    first, second = (
+        run_python(program, JAX_RAWCUDA_CACHE_DIR=setting).stdout
         for setting in ("off", "")
-    }
-    assert len(outputs) == 1
+    )
+    assert first == second
+    assert len(first.split()) == 2
 
 
 # Targets.

@@ -1,10 +1,8 @@
 """What a GPU says about kernels."""
 
-import subprocess
-import sys
-
 import jax
 import pytest
+from support.process import run_python
 
 import jax_rawcuda as rc
 from jax_rawcuda._compile import nvrtc as _nvrtc
@@ -51,13 +49,11 @@ def test_the_default_target_is_the_device(module):
 
 
 def test_the_installed_arch_is_found_without_starting_cuda():
-    script = (
-        "from jax_rawcuda._device import installed_arch, _driver\n"
-        "print(installed_arch(), _driver.cache_info().currsize)"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", script], check=True, capture_output=True, text=True
-    ).stdout.split()
+    found = run_python("""
+        from jax_rawcuda._device.driver import _driver
+        from jax_rawcuda._device.installed import installed_arch
+        print(installed_arch(), _driver.cache_info().currsize)
+    """).stdout.split()
     capability = jax.devices("cuda")[0].compute_capability.replace(".", "")
     assert found == [f"sm_{capability}", "0"]
     assert source_arch(rc.NvrtcOptions(arch="sm_80")) == "sm_80"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
-import subprocess
-import sys
 
 import pytest
 from support.paths import ROOT
+from support.process import run_python
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
@@ -25,15 +23,8 @@ def output_of(tmp_path_factory):
 
     @functools.cache
     def run(program, platform):
-        done = subprocess.run(
-            [sys.executable, "-W", "error", str(program)],
-            env={**os.environ, "JAX_PLATFORMS": platform, "TMPDIR": str(folder)},
-            capture_output=True,
-            text=True,
-            timeout=240,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        places = {"JAX_PLATFORMS": platform, "TMPDIR": str(folder)}
+        return run_python(program, options=("-W", "error"), **places).stdout
 
     return run
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.process import run_python
 
 SCRIPT = r"""
 import json, os, sys, time
@@ -34,13 +32,8 @@ print(json.dumps({
 
 def report(bytecode):
     # As installed: with compiled files, which a test run may have switched off.
-    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(bytecode)}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    command = [sys.executable, "-W", "error", "-c", SCRIPT]
-    run = subprocess.run(
-        command, capture_output=True, text=True, check=True, env=environment
-    )
-    return json.loads(run.stdout)
+    compiled = {"PYTHONPYCACHEPREFIX": str(bytecode), "PYTHONDONTWRITEBYTECODE": ""}
+    return json.loads(run_python(SCRIPT, options=("-W", "error"), **compiled).stdout)
 
 
 def test_import(tmp_path):
@@ -49,7 +42,7 @@ def test_import(tmp_path):
     assert runs[0]["environment"]
     assert runs[0]["config"]
     assert not runs[0]["backends"]
-    # CPU time of the least disturbed run; the rooms load with the first name used.
+    # CPU time of the least disturbed run; the folders load with the first name used.
     assert min(r["cost"] for r in runs) < 0.06, runs
 
 
@@ -78,15 +71,11 @@ def test_the_sources_without_the_extension(tmp_path):
     ignore = shutil.ignore_patterns("_ffi*", "__pycache__")
     shutil.copytree(package, tmp_path / "jax_rawcuda", ignore=ignore)
     code = "import jax_rawcuda as rc; rc.register()"
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
-    )
-    assert run.returncode
+    ended = run_python(code, code=1, PYTHONPATH=str(tmp_path))
     assert re.search(
         r"ImportError: jax_rawcuda: .* holds the sources, without the compiled "
         r"extension, and hides the installed package\. Start Python in another folder",
-        run.stderr,
+        ended.stderr,
     )
 
 
@@ -100,13 +89,8 @@ def test_the_sources_without_the_extension(tmp_path):
 )
 def test_settings_that_are_not_understood(name, value, says):
     code = "import jax_rawcuda as rc; rc.register()"
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env={**os.environ, name: value},
-    )
-    assert f"ValidationError: {name}={value!r}: {says}" in run.stderr
+    ended = run_python(code, code=1, **{name: value})
+    assert f"ValidationError: {name}={value!r}: {says}" in ended.stderr
 
 
 def test_public_names():

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import gc
-import subprocess
-import sys
-import textwrap
 import threading
 
 import jax
@@ -26,6 +23,7 @@ from support.plan_bytes import (
     result,
     synchronize,
 )
+from support.process import run_command, run_python
 
 from jax_rawcuda import _ffi
 from jax_rawcuda._xla import registration as _registration
@@ -63,13 +61,7 @@ def test_registration_before_the_backend_starts():
         _registration.register()
         print(jax.numpy.arange(3).sum())
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout.strip() == "3", done.stderr
+    assert run_python(program).stdout.strip() == "3"
 
 
 def test_copy_and_fill():
@@ -259,9 +251,7 @@ def test_threads_share_one_executable():
 
 
 def test_the_module_links_no_cuda_library():
-    listing = subprocess.run(
-        ["ldd", _ffi.__file__], capture_output=True, text=True, check=True
-    ).stdout
+    listing = run_command("ldd", _ffi.__file__).stdout
     assert "cuda" not in listing
     assert "nvrtc" not in listing
 

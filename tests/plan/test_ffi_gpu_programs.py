@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import gc
-import os
 import re
-import subprocess
-import sys
-import textwrap
 import threading
 
 import jax
@@ -24,6 +20,7 @@ from support.plan_bytes import (
     operand,
     result,
 )
+from support.process import run_python
 
 from jax_rawcuda import _ffi
 
@@ -139,16 +136,9 @@ def test_debugging_names_the_kernel_that_failed():
         except Exception as error:
             print(error)
     """
-    environment = os.environ | {"JAX_RAWCUDA_DEBUG": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-    )
+    printed = run_python(program, code=None, JAX_RAWCUDA_DEBUG="1").stdout
     message = r"fault failed while it ran: cuStreamSynchronize failed: CUDA_ERROR_\w+"
-    assert re.search(message, done.stdout), done.stdout + done.stderr
+    assert re.search(message, printed), printed
 
 
 def test_the_driver_is_usable():

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import functools
 import gc
-import os
-import subprocess
-import sys
-import textwrap
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from support.process import run_python
 
 import jax_rawcuda as rc
 from jax_rawcuda import _ffi
@@ -64,18 +61,8 @@ AMONG_GRAPHS = """
 def test_synchronize_among_command_buffers(flags, tmp_path):
     """The ops around the wait become graphs; the wait stays outside of them."""
     kinds = "--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUSTOM_CALL,WHILE"
-    environment = {
-        **os.environ,
-        "XLA_FLAGS": f"{kinds} {flags} --xla_dump_to={tmp_path}",
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(AMONG_GRAPHS)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.stdout.split() == ["right"], done.stderr
+    flags = f"{kinds} {flags} --xla_dump_to={tmp_path}"
+    assert run_python(AMONG_GRAPHS, XLA_FLAGS=flags).stdout == "right\n"
 
 
 def free_bytes():

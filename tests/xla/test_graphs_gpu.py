@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import textwrap
-
 import pytest
+from support.process import run_python
 
 pytestmark = pytest.mark.gpu
 
@@ -73,14 +69,7 @@ def thunks(tmp_path_factory):
         "--xla_gpu_graph_min_graph_size=1",
         f"--xla_dump_to={folder}",
     ]
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(PROGRAM)],
-        env={**os.environ, "XLA_FLAGS": " ".join(flags)},
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
-    assert done.stdout.split() == ["right"], done.stderr
+    assert run_python(PROGRAM, XLA_FLAGS=" ".join(flags)).stdout == "right\n"
     files = list(folder.glob("*thunk*"))
     return {
         name: "".join(p.read_text() for p in files if f"jit_{name}." in p.name)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from support.process import run_python
 
 import jax_rawcuda as rc
 from jax_rawcuda._xla.registration import SYNC_TARGET, TARGET
@@ -155,12 +153,8 @@ def test_an_exported_program_runs_in_a_fresh_process(tmp_path):
     )(SPEC)
     path = tmp_path / "program"
     path.write_bytes(exported.serialize())
-    command = [sys.executable, "-c", LOADER, str(path)]
-    environment = {**os.environ, "JAX_PLATFORMS": "cpu"}
-    run = subprocess.run(
-        command, capture_output=True, text=True, check=True, env=environment
-    )
-    assert run.stdout.strip() == str([2.0 * i for i in range(8)])
+    printed = run_python(LOADER, path, JAX_PLATFORMS="cpu").stdout
+    assert printed.strip() == str([2.0 * i for i in range(8)])
 
 
 def test_a_kernel_records_into_an_op():

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from support.process import run_python
 
 import jax_rawcuda as rc
 
@@ -78,21 +76,6 @@ def test_two_texts_under_one_name(device):
     np.testing.assert_array_equal(got[2], 3 * X + 1)
 
 
-def fresh_process(script, tmp_path, *arguments, **environment):
-    """Runs `script` with Python and returns the words it prints."""
-    path = tmp_path / "script.py"
-    path.write_text(script)
-    done = subprocess.run(
-        [sys.executable, str(path), *map(str, arguments)],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()
-
-
 IMPORTER = """
 import pathlib
 import sys
@@ -118,7 +101,7 @@ def test_export_into_a_process_that_never_saw_the_kernel(device, tmp_path):
     )(jax.ShapeDtypeStruct((70,), jnp.float32))
     path = tmp_path / "exported.bin"
     path.write_bytes(exported.serialize())
-    assert fresh_process(IMPORTER, tmp_path, path, device.platform) == ["True"]
+    assert run_python(IMPORTER, path, device.platform).stdout == "True\n"
 
 
 CACHED = '''
@@ -156,13 +139,12 @@ def test_second_process_compiles_nothing(device, tmp_path):
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
         "JAX_RAWCUDA_CACHE_DIR": str(tmp_path / "rawcuda"),
     }
-    first, second = (
-        [
-            int(n)
-            for n in fresh_process(CACHED, tmp_path, device.platform, **environment)
-        ]
-        for _ in range(2)
+    script = tmp_path / "script.py"
+    script.write_text(CACHED)
+    printed = (
+        run_python(script, device.platform, **environment).stdout for _ in range(2)
     )
+    first, second = ([int(n) for n in text.split()] for text in printed)
     assert first[1] > 0
     assert second[0] > first[0]  # XLA's executables came from its persistent cache
     assert second[1] == 0

@@ -134,4 +134,4 @@ def test_blocks_that_nobody_frees_fill_the_heap():
         leak = "(int* out) { while (malloc(1 << 16) != nullptr) ++*out; }"
         print(*(run(leak, zeros(1), block=1)[0][0] for _ in range(2)))
     """
-    assert run_python(program).split() == [str((8 << 20) >> 16), "0"]
+    assert run_python(program).stdout.split() == [str((8 << 20) >> 16), "0"]

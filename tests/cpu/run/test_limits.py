@@ -124,10 +124,9 @@ SPIN = "(int* out) { int n = out[0]; while (n != 1) n = n * 4 + out[0]; out[0] =
 @pytest.mark.parametrize("geometry", ["block=1", "block=64, grid=9"])
 def test_control_c_stops_a_kernel(geometry):
     call = f"run({SPIN!r}, zeros(1), {geometry})"
-    out = run_python(
-        INTERRUPTED.format(delay=2, call=call), JAX_RAWCUDA_CPU_TIMEOUT="60"
-    )
-    assert out.splitlines() == ["KeyboardInterrupt", "[7]"]
+    program = INTERRUPTED.format(delay=2, call=call)
+    ended = run_python(program, JAX_RAWCUDA_CPU_TIMEOUT="60")
+    assert ended.stdout.splitlines() == ["KeyboardInterrupt", "[7]"]
 
 
 # Stack, local memory, heap

@@ -114,7 +114,7 @@ def test_text_of_a_process_that_ends():
         from support.cpu_runner import run, zeros
         run({HELLO!r}, zeros(1), block=3)
     """
-    assert sorted(run_python(program).splitlines()) == lines(3)
+    assert sorted(run_python(program).stdout.splitlines()) == lines(3)
 
 
 def test_text_inside_a_larger_program(capsys):

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
-import textwrap
 from concurrent.futures import ThreadPoolExecutor
 
 import jax
@@ -14,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from support.cpu_runner import run, zeros
+from support.process import run_python
 
 import jax_rawcuda as rc
 
@@ -244,16 +242,9 @@ FOREIGN = """
 DUMP = "Fatal Python error: Segmentation fault"
 
 
-def child(program):
-    source = textwrap.dedent(FOREIGN).format(program=program)
-    return subprocess.run(
-        [sys.executable, "-c", source],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "PYTHONFAULTHANDLER": ""},
-        check=False,
-    )
+def child(program, code=0):
+    source = FOREIGN.format(program=program)
+    return run_python(source, code=code, PYTHONFAULTHANDLER="")
 
 
 @pytest.mark.parametrize("strike", ["ctypes.string_at(0)", "os.kill(os.getpid(), 11)"])
@@ -269,18 +260,17 @@ def child(program):
     ids=["none", "before", "after", "between", "disabled"],
 )
 def test_faults_of_others_end_the_process(program, dumps, strike):
-    done = child(program.format(strike=strike))
-    assert done.returncode == -signal.SIGSEGV, done.stderr
-    assert done.stdout == "True\n" * program.count("lost()")
-    assert done.stderr.count(DUMP) == dumps
+    ended = child(program.format(strike=strike), code=-signal.SIGSEGV)
+    assert ended.stdout == "True\n" * program.count("lost()")
+    assert ended.stderr.count(DUMP) == dumps
 
 
 def test_handlers_that_recover_are_asked():
-    done = child(
+    ended = child(
         "signal.signal(signal.SIGBUS, lambda *_: print('heard', flush=True)); lost(); "
         "os.kill(os.getpid(), signal.SIGBUS); lost()"
     )
-    assert done.stdout == "True\nheard\nTrue\nstill here\n", done.stderr
+    assert ended.stdout == "True\nheard\nTrue\nstill here\n"
 
 
 @pytest.mark.parametrize(

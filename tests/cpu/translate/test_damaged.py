@@ -108,7 +108,7 @@ def run_some():
 def child(call, **environment):
     here = str(Path(__file__).parent)
     program = f"import sys; sys.path.append({here!r}); import test_damaged as t; {call}"
-    printed = run_python(program, timeout=500, **environment)
+    printed = run_python(program, timeout=500, **environment).stdout
     return int(printed.split()[-1])
 
 

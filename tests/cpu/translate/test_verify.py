@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 
 import jax
 import numpy as np
 import pytest
 from support.launching import launch
+from support.process import run_command
 from support.ptx_module import LANES, module, run
 
 import jax_rawcuda as rc
@@ -139,9 +139,9 @@ def test_ptxas_agrees(body, tmp_path):
     text = module(body).replace("version 8.3", "version 8.8").replace("_90", "_90a")
     path = tmp_path / "k.ptx"
     path.write_text(text)
-    command = [ptxas, "-arch=sm_90a", str(path), "-o", str(tmp_path / "k.cubin")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode == 0) == (body in TAKEN), done.stderr
+    command = [ptxas, "-arch=sm_90a", path, "-o", tmp_path / "k.cubin"]
+    ended = run_command(*command, code=None)
+    assert (ended.returncode == 0) == (body in TAKEN), ended.stderr
 
 
 def test_inline_ptx_names_kernel_and_line(no_nvrtc):

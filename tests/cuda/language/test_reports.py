@@ -5,12 +5,10 @@ A failed kernel takes a GPU's context with it, and a GPU prints past Python.
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 
 import pytest
+from support.process import run_python
 
 PROGRAM = r"""
 import os, sys
@@ -38,16 +36,7 @@ VALUES = f"values: {list(range(1, 101))}"
 
 def run(device, body, head=""):
     text = head + KERNEL.replace("BODY", body)
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, device.platform, text],
-        env={**os.environ, "JAX_RAWCUDA_DEBUG": "1"},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done
+    return run_python(PROGRAM, device.platform, text, JAX_RAWCUDA_DEBUG="1")
 
 
 def test_printf(device):
