@@ -25,7 +25,8 @@ from _timing import markdown
 import jax_rawcuda as rc
 from jax_rawcuda import cpu
 from jax_rawcuda._compile import nvrtc as _nvrtc
-from jax_rawcuda._compile.compilation import kernel_entries
+from jax_rawcuda._compile.compilation import compile_program, kernel_entries
+from jax_rawcuda._compile.compiler import CLANG, nvrtc_for
 from jax_rawcuda._compile.program import Program
 
 _SECONDS = 300
@@ -87,7 +88,7 @@ def try_file(path: Path) -> Iterator[Trial]:
     program = Program(path.name, text, rc.NvrtcOptions())
     for expressions in ((), *((name,) for name in instances)):
         try:
-            result = program.compile_for_host(expressions)
+            result = compile_program(program, CLANG, expressions)
         except rc.RawCudaError as error:
             nvrtc = _ask_nvrtc(program, expressions)
             yield Trial(file, *expressions or ("",), "compile", _first(error), nvrtc)
@@ -110,7 +111,7 @@ def _ask_nvrtc(program: Program, expressions: tuple[str, ...]) -> str:
     if not _nvrtc.is_available():
         return ""
     try:
-        program.compile("sm_90", expressions)
+        compile_program(program, nvrtc_for("sm_90"), expressions)
     except rc.RawCudaError as error:
         return _first(error)
     return ""

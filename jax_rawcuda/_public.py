@@ -32,8 +32,8 @@ from ._module.load import compile_nvrtc as compile_nvrtc
 from ._module.load import load_cubin as load_cubin
 from ._module.load import load_ptx as load_ptx
 from ._module.module import Function as Function
+from ._module.module import GlobalVariable as GlobalVariable
 from ._module.module import Module as Module
-from ._module.variables import GlobalVariable as GlobalVariable
 from ._session.op import Op as Op
 from ._session.op import op as op
 from ._session.refs import DeviceBytes as DeviceBytes

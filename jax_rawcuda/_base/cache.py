@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import os
-import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from pathlib import Path
 
+from . import settings
 from .disk_cache import DiskCache
-from .errors import ValidationError
 
 # Part of every key: raise it when the meaning of stored bytes changes.
 LAYOUT = 1
 
 _MAX_ENTRIES = 512
 _MAX_BYTES = 256 << 20
-_MAX_DISK_BYTES = 1 << 30
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -166,36 +162,14 @@ class CompileCache:
 
     def _open_disk(self) -> DiskCache | None:
         """The disk cache of the environment as it stands now: a test may change it."""
-        root = _disk_root()
+        root = settings.cache_dir()
         if root is None:
             return None
-        max_bytes = _disk_bound()
+        max_bytes = settings.cache_max_bytes()
         disk = self._disk
         if disk is None or (disk.root, disk.max_bytes) != (root, max_bytes):
             disk = self._disk = DiskCache(root, max_bytes)
         return disk
-
-
-def _disk_root() -> Path | None:
-    setting = os.environ.get("JAX_RAWCUDA_CACHE_DIR")
-    if setting is None:
-        import platformdirs
-
-        return Path(platformdirs.user_cache_dir("jax_rawcuda", appauthor=False))
-    if setting.strip().lower() in ("", "off"):
-        return None
-    return Path(setting).expanduser()
-
-
-def _disk_bound() -> int:
-    setting = os.environ.get("JAX_RAWCUDA_CACHE_MAX_BYTES", "")
-    if not setting:
-        return _MAX_DISK_BYTES
-    if not setting.isdecimal():
-        raise ValidationError(
-            f"JAX_RAWCUDA_CACHE_MAX_BYTES={setting!r}: give a whole number of bytes."
-        )
-    return min(int(setting), sys.maxsize)
 
 
 _cache = CompileCache()

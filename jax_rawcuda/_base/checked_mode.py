@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -11,11 +10,10 @@ from typing import Any
 
 import jax
 
+from . import settings
 from .compat import runtime_errors, traced_apart
-from .errors import CheckError, ValidationError
+from .errors import CheckError
 
-_VARIABLE = "JAX_RAWCUDA_CHECK"
-_VALUES = {"": False, "0": False, "1": True}
 # How every report of a checked call begins, after the kernel's name.
 CHECK_FAILED = ": check failed: "
 _REPORT = re.compile(rf"(?:^|\s)(\S+{CHECK_FAILED}.*)", re.DOTALL)
@@ -27,12 +25,7 @@ def enabled() -> bool:
     """Whether what this thread records now is to be checked."""
     if getattr(_state, "depth", 0):
         return True
-    value = os.environ.get(_VARIABLE, "")
-    if value not in _VALUES:
-        raise ValidationError(
-            f"{_VARIABLE}={value!r}: 0 or 1 is needed, before the process starts."
-        )
-    return _VALUES[value]
+    return settings.check()
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from .._source.declared import canonical_type
 from .._types.signature import c_spelling, split_function_type, split_symbol
 from .compilation import kernel_entries
 from .image import Entry
-from .result import NvrtcResult
+from .result import CompileResult
 
 
 class Kernel(NamedTuple):
@@ -21,7 +21,7 @@ class Kernel(NamedTuple):
     types: tuple[str, ...] | None
 
 
-def list_kernels(result: NvrtcResult) -> list[Kernel]:
+def list_kernels(result: CompileResult) -> list[Kernel]:
     """Lists the kernels of a compiled source."""
     types = {name: split_function_type(c_type) for name, c_type in result.types}
     instances = {symbol: name for name, symbol in result.lowered_names}

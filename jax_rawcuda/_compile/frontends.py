@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .._base.errors import CompileError
 from .._source.flags import clang_flags
 from . import nvrtc
+from .compiler import Compiler
 from .diagnostics import failure, with_hints
 from .nvrtc import NvrtcFailure
-from .result import NvrtcResult
-
-if TYPE_CHECKING:
-    from .program import Program
+from .program import Program
+from .result import CompileResult
 
 Names = tuple[str, ...]
 
@@ -24,6 +23,9 @@ _FREE_VARIABLES = "#undef __constant__\n#define __constant__ __device__\n"
 
 class NameFailure(Exception):
     """The text compiles, but a kernel asked for by name is not in it."""
+
+
+Run = Callable[[Names, Names], CompileResult]  # of (expressions, probes)
 
 
 class Frontend(NamedTuple):
@@ -37,39 +39,35 @@ class Frontend(NamedTuple):
 
     kind: str
     identity: Names
-    run: Callable[[Names, Names], NvrtcResult]
+    run: Run
 
 
-def frontend(program: Program, compiler: str, variables: Names = ()) -> Frontend:
-    """Returns the compiler of that name.
+def frontend(program: Program, compiler: Compiler, variables: Names = ()) -> Frontend:
+    """Returns what compiles a program.
 
     Args:
       program: What to compile.
-      compiler: An architecture for NVRTC, `host` for clang, `checked` for clang where
-        accesses are checked.
+      compiler: With what.
       variables: For clang, those whose first value the text does not decide.
 
     Raises:
-      UnsupportedError: It is not there.
+      UnsupportedError: The compiler is not there.
     """
-    if compiler not in ("host", "checked"):
-        identity = repr(nvrtc.version()), compiler
-        return Frontend(
-            "nvrtc", identity, functools.partial(_run_nvrtc, program, compiler)
-        )
+    if compiler.kind == "nvrtc":
+        arch = compiler.arch
+        run: Run = functools.partial(_run_nvrtc, program, arch)
+        return Frontend("nvrtc", (repr(nvrtc.version()), arch), run)
     from ..cpu import clang_identity
 
     # A fault on the CPU tells its line.
-    checked = compiler == "checked"
-    identity = clang_identity(), repr((variables, program.place, checked))
-    return Frontend(
-        "clang", identity, functools.partial(_run_clang, program, variables, checked)
-    )
+    depends = repr((variables, program.place, compiler.checked))
+    run = functools.partial(_run_clang, program, variables, compiler.checked)
+    return Frontend("clang", (clang_identity(), depends), run)
 
 
 def _run_nvrtc(
     program: Program, arch: str, expressions: Names, probes: Names
-) -> NvrtcResult:
+) -> CompileResult:
     front = nvrtc.PROBE_DECLARATION if probes or expressions else ""
     flags = program.options.flags()
     try:
@@ -95,7 +93,7 @@ def _run_nvrtc(
 
 def _run_clang(
     program: Program, variables: Names, checked: bool, expressions: Names, probes: Names
-) -> NvrtcResult:
+) -> CompileResult:
     from ..cpu import compile_source
 
     options = program.options
@@ -124,7 +122,7 @@ def _run_clang(
         ) from None
     lowered = tuple((name, result.lowered_names[name]) for name in expressions)
     types = tuple((n, t) for n, t in result.demangled.items() if n not in variables)
-    return NvrtcResult(b"", result.ptx, lowered, types, log=result.log)
+    return CompileResult(b"", result.ptx, lowered, types, log=result.log)
 
 
 def _name_errors(log: str, marker: str) -> list[str]:

@@ -13,7 +13,7 @@ from .._base.errors import BackendError, UnsupportedError, ValidationError
 from .._source.headers import cuda_include_dirs
 from .._source.options import NvrtcOptions as NvrtcOptions
 from .._source.shims import SHIMS
-from .result import NvrtcResult, Usage
+from .result import CompileResult, Usage
 
 # Instantiated with the type of `&kernel`, its own symbol spells that type.
 PROBE = "jax_rawcuda_probe"
@@ -107,7 +107,7 @@ def compile_text(
     headers: Mapping[str, str] | None = None,
     expressions: Sequence[str] = (),
     probes: Sequence[str] = (),
-) -> NvrtcResult:
+) -> CompileResult:
     """Compiles once.
 
     Args:
@@ -148,7 +148,7 @@ def compile_text(
         )
     finally:
         _call("nvrtcDestroyProgram", program)
-    return NvrtcResult(cubin, ptx, lowered, types, usage, log)
+    return CompileResult(cubin, ptx, lowered, types, usage, log)
 
 
 def _run(

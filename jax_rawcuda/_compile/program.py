@@ -1,13 +1,11 @@
-"""Program: a source text with its options; compiled by NVRTC, or by clang."""
+"""Program: a source text with its options, and what its compilation depends on."""
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import re
 import uuid
-from collections.abc import Callable, Sequence
-from typing import NoReturn
+from collections.abc import Sequence
 
 from .._base import cache
 from .._base.errors import ValidationError
@@ -17,11 +15,6 @@ from .._source.includes import Includes, find_includes
 from .._source.options import NvrtcOptions
 from .._source.shims import SHIMS
 from .._source.text import Location, line_directive
-from . import nvrtc
-from .compilation import _Run, _untyped_symbols, kernel_entries
-from .diagnostics import unknown_kernel
-from .frontends import NameFailure, Names, frontend
-from .result import NvrtcResult
 
 _LINES = re.compile(r"\b(?:assert|__LINE__|__FILE__|__builtin_(?:LINE|FILE))\b")
 
@@ -127,13 +120,12 @@ class Program:
         """The files that lines are told of."""
         return self.location, self.file_name, self.include_dirs
 
-    def _find_includes(self) -> Includes:
-        automatic = "".join(f"#include <{name}>\n" for name in AUTO_INCLUDES)
-        texts = self.source, *self.options.header_texts.values(), automatic
-        return find_includes(texts, self.include_dirs, self.options.macros)
+    def check_includes(self) -> None:
+        """Refuses headers that changed since the program was made.
 
-    def _check_includes(self) -> None:
-        """Raises when the headers are not, or no longer, those of the key."""
+        Raises:
+          ValidationError: The headers are not, or no longer, those of the key.
+        """
         now = self._find_includes()
         if now.key != self.includes.key:
             files = ", ".join(self.includes.changed(now)) or "a header"
@@ -142,114 +134,7 @@ class Program:
                 "compiles only as it was. Make the kernel or module again."
             )
 
-    def compile(self, arch: str, expressions: Sequence[str] = ()) -> NvrtcResult:
-        """Compiles with NVRTC, or finds the result in a cache.
-
-        Args:
-          arch: Such as `sm_90`.
-          expressions: Kernels to instantiate, beside those that are no templates.
-
-        Raises:
-          CompileError: The text does not compile.
-          ValidationError: NVRTC does not know `arch`, or the text has no such kernel.
-        """
-        nvrtc.check_arch(arch)
-        return self._compile(arch, tuple(expressions))
-
-    def compile_for_host(
-        self,
-        expressions: Sequence[str] = (),
-        variables: Sequence[str] = (),
-        *,
-        checked: bool = False,
-    ) -> NvrtcResult:
-        """Compiles with clang for the CPU route; the result has no cubin.
-
-        Args:
-          expressions: As for `compile`.
-          variables: Those whose first value the text does not decide.
-          checked: Whether accesses must have the alignment that their type asks for.
-
-        Raises:
-          CompileError: The text does not compile.
-          ValidationError: The text has no such kernel.
-          UnsupportedError: There is no clang.
-        """
-        compiler = "checked" if checked else "host"
-        return self._compile(compiler, tuple(expressions), tuple(variables))
-
-    def probe_variable(self, compiler: str, name: str) -> NvrtcResult | None:
-        """Compiles, and asks for the type of a variable's address.
-
-        Args:
-          compiler: An architecture for NVRTC, `host` for clang.
-          name: The variable's.
-
-        Returns:
-          A result with one type; None when there is no such variable.
-        """
-        kind, identity, run = frontend(self, compiler)
-
-        def probe() -> bytes:
-            try:
-                return run((), (name,)).encode()
-            except NameFailure:
-                return b""
-
-        encoded = self._keep(kind, ("variable", *identity, name), probe)
-        return NvrtcResult.decode(encoded) if encoded else None
-
-    def _compile(
-        self, compiler: str, expressions: Names, variables: Names = ()
-    ) -> NvrtcResult:
-        kind, identity, run = frontend(self, compiler, variables)
-        encoded = self._keep(
-            kind,
-            (kind, *identity, *expressions),
-            lambda: self._settle(run, expressions).encode(),
-        )
-        return NvrtcResult.decode(encoded)
-
-    def _keep(self, kind: str, extra: Names, make: Callable[[], bytes]) -> bytes:
-        """Returns what `make` does, now or before, with the headers of the key."""
-
-        def checked() -> bytes:
-            made = make()
-            self._check_includes()
-            return made
-
-        if not self.includes.is_complete:
-            return checked()
-        return cache.lookup(kind, self.content_key(*extra), checked)
-
-    def _settle(self, run: _Run, expressions: Names) -> NvrtcResult:
-        """Compiles once; again only when a guess from the text was wrong."""
-        probes = tuple(k.name for k in self.kernels if k.c_linkage and not k.template)
-        try:
-            try:
-                result = run(expressions, probes)
-            except NameFailure:
-                if not probes:
-                    raise
-                # Some `extern "C"` kernel is under an `#if`, or a name is wrong.
-                present = {entry.symbol for entry in kernel_entries(run((), ()).ptx)}
-                probes = tuple(p for p in probes if p.split("::")[-1] in present)
-                result = run(expressions, probes)
-        except NameFailure as error:
-            self._fail_names(expressions, str(error))
-        if untyped := _untyped_symbols(result):  # `extern "C"` out of a macro
-            with contextlib.suppress(NameFailure):
-                return run(expressions, (*probes, *untyped))
-        return result
-
-    def _fail_names(self, expressions: Names, reason: str) -> NoReturn:
-        known = [kernel.name for kernel in self.kernels]
-        for expression in expressions:
-            if self.declaration(expression) is None:
-                message = unknown_kernel(self.name, expression, known)
-                raise ValidationError(message) from None
-        listed = ", ".join(map(repr, expressions))
-        raise ValidationError(
-            f"{self.name}: no kernel fits {listed}: {reason}. Write template "
-            'arguments as in C++, such as "scale<float, 4>".'
-        ) from None
+    def _find_includes(self) -> Includes:
+        automatic = "".join(f"#include <{name}>\n" for name in AUTO_INCLUDES)
+        texts = self.source, *self.options.header_texts.values(), automatic
+        return find_includes(texts, self.include_dirs, self.options.macros)

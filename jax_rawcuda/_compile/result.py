@@ -24,7 +24,7 @@ class Usage:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NvrtcResult:
+class CompileResult:
     """A compiled source.
 
     Attributes:
@@ -51,7 +51,7 @@ class NvrtcResult:
         return len(header).to_bytes(8, "little") + header + self.cubin
 
     @classmethod
-    def decode(cls, data: bytes) -> NvrtcResult:
+    def decode(cls, data: bytes) -> CompileResult:
         """Reads what `encode` wrote."""
         end = 8 + int.from_bytes(data[:8], "little")
         values = json.loads(data[8:end])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._session.refs import Buffer, Ref, is_whole, offset_of
+from .._session.uses import check_use
 from .._session.views import View
 
 _get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -42,7 +43,7 @@ class LiveBuffer(Buffer):
 
     def view(self, ref: Ref) -> View:
         """Where `ref` is in memory. What may write there counts as having written."""
-        self.session._check_use(ref)
+        check_use(self.session, ref)
         self.written |= ref.writable
         return View(
             f"{self.session.op_name}: '{self.name}'",

@@ -15,8 +15,10 @@ from .._base.errors import (
 )
 from .._plan.commands import BufferRef, Command, Space
 from .._session.refs import BufferKind, Output, Ref, TensorMut, TensorRef, buffer_of
+from .._session.scope import check_open
 from .._session.session import Session
 from .._session.stream import StreamRef
+from .._session.uses import check_use
 from .._types.arrays import ArrayType, check_operand
 from .buffers import LiveBuffer, live
 from .device import LiveDevice
@@ -46,12 +48,12 @@ class LiveSession(Session):
     @property
     def platform(self) -> str:
         """Where it runs: `cpu` or `cuda`."""
-        self._check_open()
+        check_open(self)
         return self._device.platform
 
     def stream(self) -> LiveStreamRef:
         """XLA's stream, on which all work of the op belongs."""
-        self._check_open()
+        check_open(self)
         return LiveStreamRef(self)
 
     # Memory
@@ -69,7 +71,7 @@ class LiveSession(Session):
         Raises:
           SessionError: It is a JAX array, which only the op itself can take.
         """
-        self._check_open()
+        check_open(self)
         name = name or f"operand{len(self.operands)}"
         if isinstance(array, RetainedTensor):
             buffer = self._adopt(array, BufferKind.OPERAND, name)
@@ -97,11 +99,11 @@ class LiveSession(Session):
         Raises:
           SessionError: An operand that was not declared in `in_out=`.
         """
-        self._check_open()
+        check_open(self)
         if isinstance(ref, RetainedTensor):
             buffer = self._adopt(ref, BufferKind.RESULT, f"retained{len(self.buffers)}")
             return TensorMut(buffer, buffer.shape, buffer.dtype)
-        self._check_use(ref)
+        check_use(self, ref)
         if ref.writable:
             return ref
         raise SessionError(
@@ -164,7 +166,7 @@ class LiveSession(Session):
           SignatureError: The key is not hashable.
           SessionError: `init` needs the value that it makes.
         """
-        self._check_open()
+        check_open(self)
         try:
             hash(key)
         except TypeError:
@@ -250,7 +252,7 @@ class LiveSession(Session):
         return np.full(ref.shape, value, ref.dtype)
 
     def _read(self, ref: Ref, what: str) -> int:
-        self._check_use(ref)
+        check_use(self, ref)
         buffer = buffer_of(ref)
         if ref.size and not buffer.written:
             raise ValidationError(
@@ -271,7 +273,7 @@ class LiveStreamRef(StreamRef):
           UnsupportedError: On the CPU, which has no stream.
         """
         session = self._scope
-        session._check_open()
+        check_open(session)
         if not isinstance(session, LiveSession) or session._device.platform == "cpu":
             raise UnsupportedError(
                 f"{session.op_name}: the CPU has no stream; what a live op starts "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from .._base.cache import fingerprint
 from .._base.errors import ValidationError
@@ -13,7 +14,7 @@ from .._device.loaded_kernel import FunctionAttributes, LoadedKernel, Occupancy
 from .._source.options import NvrtcOptions
 from .._types.signature import KernelSignature
 from .code import MAX_THREADS, Code, ModuleImage
-from .variables import GlobalVariable, Values
+from .variables import Values, VariableType
 
 
 class Module:
@@ -231,3 +232,43 @@ class Function:
         from .html import function_table
 
         return function_table(self.signature, self.attributes)
+
+
+class GlobalVariable:
+    """A variable of a module. Made by `Module.global_`.
+
+    Attributes:
+      module: Where it is.
+      name: As it was asked for, such as `ns::coefficients`.
+      type: What it holds.
+    """
+
+    __slots__ = ("module", "name", "type")
+
+    def __init__(self, module: Module, name: str, type_: VariableType) -> None:
+        self.module = module
+        self.name = name
+        self.type = type_
+
+    def set(self, value: Any) -> Module:
+        """Returns the module with another first value of the variable.
+
+        The value is part of the program: each device gets it once, before the first
+        launch. What kernels write to the variable stays, for every program with an
+        equal module, until the last of them is dropped.
+        For tables rather than data: XLA takes a tenth of a second per megabyte.
+
+        Args:
+          value: An array of the variable's own dtype and shape, or flat; a Python
+            number for a single value; a NumPy record, or bytes, for a struct.
+
+        Raises:
+          SignatureError: It has another dtype, or is traced.
+          ValidationError: It has another size or shape.
+        """
+        owner = f"{self.module.name}: variable '{self.name}'"
+        return self.module.with_value(self.name, self.type.pack(owner, value))
+
+    def __repr__(self) -> str:
+        base, bracket, extents = self.type.spelling.partition("[")
+        return f"GlobalVariable({base.strip() or '?'} {self.name}{bracket}{extents})"

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-import os
 
+from .._base import settings
 from .._base.errors import CompileError, SignatureError, ValidationError
 from .._compile import nvrtc
+from .._compile.compilation import compile_program, probe_variable
+from .._compile.compiler import CLANG, Compiler, nvrtc_for
 from .._compile.diagnostics import unknown_kernel, unreachable_variable
 from .._compile.entries import Kernel, list_kernels, matching, spelled
 from .._compile.frontends import Names
 from .._compile.image import ptx_variables
 from .._compile.program import Program
-from .._compile.result import NvrtcResult
+from .._compile.result import CompileResult
 from .._compile.target import COMMON_ARCH, Target, source_arch
 from .._device.loaded_kernel import FunctionAttributes
 from .._types.signature import KernelSignature, make_signature
@@ -27,8 +29,8 @@ class SourceCode:
     def __init__(self, program: Program) -> None:
         self.name = program.name
         self._program = program
-        self._results: dict[tuple[str, Names, Names], NvrtcResult] = {}
-        self._kernels: dict[tuple[str, tuple[str, ...]], list[Kernel]] = {}
+        self._results: dict[tuple[Compiler, Names, Names], CompileResult] = {}
+        self._kernels: dict[tuple[Compiler, Names], list[Kernel]] = {}
         self._instances: dict[str, tuple[str, ...]] = {}
 
     @property
@@ -74,8 +76,8 @@ class SourceCode:
         instances = self._instance(name, compiler)
         kernels = self._list(compiler, instances)
         names = [(kernel.name, kernel.entry.symbol) for kernel in kernels]
-        if target.checked and compiler == "host":
-            compiler = "checked"
+        if target.checked and compiler.kind == "clang":
+            compiler = dataclasses.replace(compiler, checked=True)
         result = self._result(compiler, instances, values)
         variables = symbols_of(values, ptx_variables(result.ptx) if values else ())
         if target.platform == "cpu":
@@ -87,7 +89,7 @@ class SourceCode:
     def variable(self, name: str) -> VariableType:
         """Returns what the compiler says; it compiles for that."""
         compiler = self._reader()
-        result = self._program.probe_variable(compiler, name)
+        result = probe_variable(self._program, compiler, name)
         ptx = self._result(compiler, ()).ptx if result is None else result.ptx
         found = {variable.name: variable for variable in ptx_variables(ptx)}
         types = dict(result.types) if result else {}
@@ -102,62 +104,52 @@ class SourceCode:
 
     def attributes(self, name: str, target: Target) -> FunctionAttributes:
         """Returns what ptxas reported."""
-        arch = self._compiler(target)
-        entry = self._find(name, arch).entry
-        usage = dict(self._result(arch, self._instance(name, arch)).usage)
+        compiler = self._compiler(target)
+        entry = self._find(name, compiler).entry
+        usage = dict(self._result(compiler, self._instance(name, compiler)).usage)
         found = usage.get(entry.symbol)
         reported = dataclasses.asdict(found) if found else {}
         return FunctionAttributes(
-            arch, **reported, max_threads=entry.max_threads or MAX_THREADS
+            compiler.arch, **reported, max_threads=entry.max_threads or MAX_THREADS
         )
 
-    def _reader(self) -> str:
+    def _reader(self) -> Compiler:
         """The compiler that signatures come from."""
         if nvrtc.is_available():
-            return source_arch(self._program.options).replace("compute", "sm")
-        return "host"
+            return nvrtc_for(source_arch(self._program.options))
+        return CLANG
 
-    def _compiler(self, target: Target) -> str:
-        """The name of a compilation: an architecture for NVRTC, `host` for clang."""
-        if target.platform == "cuda":  # PTX comes out of a cubin's compilation as well
-            return target.arch.replace("compute", "sm")
-        frontend = os.environ.get("JAX_RAWCUDA_CPU_FRONTEND", "clang")
-        if frontend not in ("clang", "nvrtc"):
-            raise ValidationError(
-                f"JAX_RAWCUDA_CPU_FRONTEND={frontend!r}: 'clang' or 'nvrtc' is needed."
-            )
-        return "host" if frontend == "clang" else COMMON_ARCH
+    def _compiler(self, target: Target) -> Compiler:
+        """The compiler that makes images for a target."""
+        if target.platform == "cuda":
+            return nvrtc_for(target.arch)
+        if settings.cpu_frontend() == "clang":
+            return CLANG
+        return nvrtc_for(COMMON_ARCH)
 
     def _result(
-        self, compiler: str, instances: tuple[str, ...], values: Values = ()
-    ) -> NvrtcResult:
+        self, compiler: Compiler, instances: Names, values: Values = ()
+    ) -> CompileResult:
         # NVRTC leaves every variable's value to the host.
-        clang = compiler in ("host", "checked")
+        clang = compiler.kind == "clang"
         free = tuple(name for name, _ in values) if clang else ()
         key = compiler, instances, free
         if key not in self._results:
             try:
-                self._results[key] = self._compile(compiler, instances, free)
+                result = compile_program(self._program, compiler, instances, free)
             except CompileError as error:
                 # The way through cache and compiler tells the user nothing.
                 raise error.with_traceback(None) from None
+            self._results[key] = result
         return self._results[key]
 
-    def _compile(
-        self, compiler: str, instances: tuple[str, ...], free: tuple[str, ...]
-    ) -> NvrtcResult:
-        if compiler in ("host", "checked"):
-            checked = compiler == "checked"
-            return self._program.compile_for_host(instances, free, checked=checked)
-        return self._program.compile(compiler, instances)
-
-    def _list(self, compiler: str, instances: tuple[str, ...]) -> list[Kernel]:
+    def _list(self, compiler: Compiler, instances: tuple[str, ...]) -> list[Kernel]:
         key = compiler, instances
         if key not in self._kernels:
             self._kernels[key] = list_kernels(self._result(compiler, instances))
         return self._kernels[key]
 
-    def _instance(self, name: str, compiler: str) -> tuple[str, ...]:
+    def _instance(self, name: str, compiler: Compiler) -> tuple[str, ...]:
         """The template instances to compile along for a kernel: itself, or none."""
         if name not in self._instances:
             declaration = self._program.declaration(name)
@@ -170,7 +162,7 @@ class SourceCode:
                 self._instances[name] = () if found else (name,)
         return self._instances[name]
 
-    def _find(self, name: str, compiler: str) -> Kernel:
+    def _find(self, name: str, compiler: Compiler) -> Kernel:
         found = matching(self._list(compiler, self._instance(name, compiler)), name)
         if len(found) > 1:
             listed = ", ".join(map(spelled, found))

@@ -1,4 +1,4 @@
-"""GlobalVariable: a `__constant__` or `__device__` variable of a module."""
+"""What `__constant__` and `__device__` variables of a module hold."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from .._compile.image import ImageVariable
 from .._types.conversion import check_native, convert
 from .._types.dtypes import ElementType, element_types, spell_array, value_type
 from .._types.signature import c_spelling, normalize, split_pointer
-
-if TYPE_CHECKING:
-    from .module import Module
 
 # (variable's name, bytes) pairs, sorted.
 Values = tuple[tuple[str, bytes], ...]
@@ -43,61 +40,31 @@ class VariableType:
         """The extents of an array, () for a single value."""
         return tuple(map(int, _EXTENTS.findall(self.spelling)))
 
-
-class GlobalVariable:
-    """A variable of a module. Made by `Module.global_`.
-
-    Attributes:
-      module: Where it is.
-      name: As it was asked for, such as `ns::coefficients`.
-      type: What it holds.
-    """
-
-    __slots__ = ("module", "name", "type")
-
-    def __init__(self, module: Module, name: str, type_: VariableType) -> None:
-        self.module = module
-        self.name = name
-        self.type = type_
-
-    def set(self, value: Any) -> Module:
-        """Returns the module with another first value of the variable.
-
-        The value is part of the program: each device gets it once, before the first
-        launch. What kernels write to the variable stays, for every program with an
-        equal module, until the last of them is dropped.
-        For tables rather than data: XLA takes a tenth of a second per megabyte.
+    def pack(self, owner: str, value: Any) -> bytes:
+        """Returns the bytes of a value.
 
         Args:
-          value: An array of the variable's own dtype and shape, or flat; a Python
-            number for a single value; a NumPy record, or bytes, for a struct.
+          owner: Starts messages, such as `k.cu: variable 'table'`.
+          value: As for `GlobalVariable.set`.
 
         Raises:
           SignatureError: It has another dtype, or is traced.
           ValidationError: It has another size or shape.
         """
-        return self.module.with_value(self.name, self._pack(value))
-
-    def __repr__(self) -> str:
-        base, bracket, extents = self.type.spelling.partition("[")
-        return f"GlobalVariable({base.strip() or '?'} {self.name}{bracket}{extents})"
-
-    def _pack(self, value: Any) -> bytes:
-        owner = f"{self.module.name}: variable '{self.name}'"
         if is_tracer(value):
             raise SignatureError(
                 f"{owner} is set to a traced array, but its value is part of the "
                 "program. Pass the array to the kernel through a pointer."
             )
-        choices = element_types(self.type.spelling)
-        number = value_type(self.type.spelling)
+        choices = element_types(self.spelling)
+        number = value_type(self.spelling)
         if isinstance(value, bool | int | float | complex):
             if number is None or number.kind == "vector":
                 raise SignatureError(
                     f"{owner} is {self._described}, given a single number. Give "
                     f"{self._advised(choices)}."
                 )
-            return convert(owner, self.type.spelling, number, value)
+            return convert(owner, self.spelling, number, value)
         if isinstance(value, bytes):
             value = np.frombuffer(value, np.uint8)
             choices = ()
@@ -110,9 +77,9 @@ class GlobalVariable:
         check_native(owner, array.dtype)
         if choices:
             self._check(owner, array, choices)
-        elif array.nbytes != self.type.size:
+        elif array.nbytes != self.size:
             raise ValidationError(
-                f"{owner} has {self.type.size} bytes; the value has {array.nbytes}. "
+                f"{owner} has {self.size} bytes; the value has {array.nbytes}. "
                 "Give as many."
             )
         return array.tobytes()
@@ -128,7 +95,7 @@ class GlobalVariable:
                 f"{owner} is {self._described}, given {given}. "
                 f'Cast it with .astype("{needed}").'
             )
-        extents, lanes = self.type.extents, fitting[0].lanes
+        extents, lanes = self.extents, fitting[0].lanes
         inner = lanes // math.prod(extents)  # of a vector such as float4
         shape = (*extents, inner) if inner > 1 else extents
         if array.shape not in (shape, (lanes,)):
@@ -139,14 +106,14 @@ class GlobalVariable:
             )
 
     def _advised(self, choices: tuple[ElementType, ...]) -> str:
-        size = self.type.size
+        size = self.size
         if choices or size not in (1, 2, 4, 8):
             return f"an array of {size} bytes"
         return f"np.int{8 * size}(...) for an enum, a NumPy record for a struct"
 
     @property
     def _described(self) -> str:
-        return f"`{self.type.spelling}`" if self.type.spelling else "of unknown type"
+        return f"`{self.spelling}`" if self.spelling else "of unknown type"
 
 
 def read_type(

@@ -16,8 +16,8 @@ from .._types.launch import LaunchConfig
 from .._types.scalars import pack_value
 from .binding import bind_arguments, check_block, check_count
 from .refs import Ref, buffer_of, offset_of, place
-from .scope import Scope
-from .uses import check_span
+from .scope import Scope, check_open
+from .uses import check_span, check_use, check_writable
 
 
 class Commands(Scope):
@@ -39,7 +39,7 @@ class Commands(Scope):
           SignatureError: The arguments do not match the kernel's parameters.
           ValidationError: A value, a span or the geometry is out of range.
         """
-        self._check_open()
+        check_open(self)
         if not isinstance(function, Function) or not isinstance(config, LaunchConfig):
             raise SignatureError(
                 f"{self.op_name}: launch needs (function, LaunchConfig, *args), got "
@@ -50,7 +50,7 @@ class Commands(Scope):
         check_block(function, config)
         for ref in args:
             if isinstance(ref, Ref):
-                self._check_use(ref)
+                check_use(self, ref)
         arguments, written = bind_arguments(signature, args)
         if config.is_empty:
             return
@@ -74,8 +74,8 @@ class Commands(Scope):
           SessionError: The destination is read only.
         """
         owner = f"{self.op_name}: copy_bytes"
-        self._check_writable(owner, destination)
-        self._check_use(source)
+        check_writable(self, owner, destination)
+        check_use(self, source)
         if nbytes is None and destination.byte_len != source.byte_len:
             raise ValidationError(
                 f"{owner}: the destination has {destination.byte_len} bytes, the "
@@ -113,7 +113,7 @@ class Commands(Scope):
           SessionError: The destination is read only.
         """
         owner = f"{self.op_name}: fill_bytes"
-        self._check_writable(owner, destination)
+        check_writable(self, owner, destination)
         size = destination.byte_len
         if nbytes is not None:
             size = positive_size(owner, "nbytes", nbytes)
@@ -126,13 +126,13 @@ class Commands(Scope):
 
         A recorded op with this command cannot become part of a CUDA graph.
         """
-        self._check_open()
+        check_open(self)
         self._emit(Synchronize())
 
     @property
     def runtime_identity(self) -> RuntimeIdentity:
         """The backend that JAX would use by default."""
-        self._check_open()
+        check_open(self)
         return runtime_identity()
 
     compile_nvrtc = staticmethod(compile_nvrtc)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import jax
 import jax.numpy as jnp
 
 from .._types.arrays import check_dtype
 from .function import Body, SessionFunction
+from .recorder import open_session
 from .recording import Recording, finish
 from .refs import Ref, buffer_of
 from .scope import close_session
-from .session import Session, open_session
+from .session import Session
 
 
 @overload
@@ -71,7 +72,7 @@ def record(
     outer = next((x for x in operands if isinstance(x, Ref)), None)
     if outer is None:
         return run(*trace(op_name, body, operands, names=names))
-    session = buffer_of(outer).session
+    session = cast(Session, buffer_of(outer).session)
     refs = [
         x if isinstance(x, Ref) else session.tensor(x, name=name)
         for x, name in zip(operands, names, strict=True)

@@ -14,8 +14,8 @@ from .._plan.commands import BufferRef, Command, Space, relocate
 from .._plan.labels import Labels
 from .._plan.plan import Plan
 from .._types.arrays import ArrayType
+from .recorder import Recorder
 from .refs import Buffer, BufferKind, Ref, buffer_of, is_whole
-from .session import Session
 
 _LEAST_WORKSPACE = 1  # byte; an empty result has no address to point to
 
@@ -34,8 +34,8 @@ class Recording:
         return self.tree.unflatten(spaces[x.space][x.index] for x in self.leaves)
 
 
-def finish(session: Session, returned: Any) -> Recording:
-    """Closes the books: numbers the results and checks that they are written.
+def finish(session: Recorder, returned: Any) -> Recording:
+    """Makes the plan: numbers the results and checks that they are written.
 
     Args:
       session: Still open.
@@ -82,7 +82,7 @@ def finish(session: Session, returned: Any) -> Recording:
     return Recording(plan, places, tree)
 
 
-def _labels(session: Session, results: Sequence[Buffer]) -> Labels:
+def _labels(session: Recorder, results: Sequence[Buffer]) -> Labels:
     return Labels(
         tuple(buffer.name for buffer, _ in session.operands),
         tuple(buffer.name for buffer in results),
@@ -93,7 +93,7 @@ def _type(buffer: Buffer) -> ArrayType:
     return ArrayType(buffer.shape, buffer.dtype)
 
 
-def _check_result(session: Session, leaf: Any) -> Buffer:
+def _check_result(session: Recorder, leaf: Any) -> Buffer:
     name = session.op_name
     if not isinstance(leaf, Ref):
         raise SignatureError(

@@ -6,17 +6,15 @@ import enum
 import math
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex
+from typing import Any, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
 from .._base.errors import SessionError, ValidationError
 from .._plan.commands import BufferRef, Space
 from .._types.dtypes import spell_array
-
-if TYPE_CHECKING:
-    from .session import Session
-    from .views import View
+from .scope import Scope
+from .views import View
 
 
 class BufferKind(enum.Enum):
@@ -43,7 +41,7 @@ class Buffer:
       align: What its address must be a multiple of, in bytes.
     """
 
-    session: Session
+    session: Scope
     kind: BufferKind
     index: int
     name: str

@@ -1,12 +1,11 @@
-"""Scope: the part of a session that says whether it, or a reference, may be used."""
+"""Scope: the part of a session that says whether it may be used, here and now."""
 
 from __future__ import annotations
 
 import threading
-from typing import Any, NoReturn, SupportsIndex
+from typing import NoReturn, SupportsIndex
 
-from .._base.errors import SessionError, SignatureError
-from .refs import ConstantBytes, Ref, TensorRef, buffer_of
+from .._base.errors import SessionError
 
 
 class Scope:
@@ -38,44 +37,19 @@ class Scope:
         self._thread = threading.get_ident()
         self._open = True
 
-    def _check_open(self) -> None:
-        if not self._open:
-            raise SessionError(
-                f"{self.op_name}: the session has ended. Use it, and what it hands "
-                "out, only inside of the op."
-            )
-        if threading.get_ident() != self._thread:
-            raise SessionError(
-                f"{self.op_name}: the session belongs to the thread that "
-                f"{self._thread_rule}"
-            )
 
-    def _check_use(self, ref: Any) -> None:
-        self._check_open()
-        if not isinstance(ref, Ref):
-            raise SignatureError(
-                f"{self.op_name}: needs a reference of this session, got "
-                f"{type(ref).__name__}. Wrap arrays with s.tensor(x)."
-            )
-        buffer = buffer_of(ref)
-        if buffer.session is not self:
-            raise SessionError(
-                f"{self.op_name}: {ref!r} belongs to another session "
-                f"({buffer.session.op_name})."
-            )
-        if buffer.in_place is not None and isinstance(ref, TensorRef | ConstantBytes):
-            raise SessionError(
-                f"{self.op_name}: operand '{buffer.name}' is used in place. Use what "
-                "s.tensor_mut returned instead."
-            )
-
-    def _check_writable(self, owner: str, ref: Ref) -> None:
-        self._check_use(ref)
-        if not ref.writable:
-            raise SessionError(
-                f"{owner}: {ref!r} is read only. Write to an output, a workspace or "
-                "s.tensor_mut(x)."
-            )
+def check_open(scope: Scope) -> None:
+    """Refuses a session that has ended, or is used by a thread other than its own."""
+    if not scope._open:
+        raise SessionError(
+            f"{scope.op_name}: the session has ended. Use it, and what it hands "
+            "out, only inside of the op."
+        )
+    if threading.get_ident() != scope._thread:
+        raise SessionError(
+            f"{scope.op_name}: the session belongs to the thread that "
+            f"{scope._thread_rule}"
+        )
 
 
 def close_session(session: Scope) -> None:

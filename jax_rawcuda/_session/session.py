@@ -1,17 +1,15 @@
-"""Session: records launches, copies and fills while an op is traced."""
+"""Session: what an op uses, whether it is recorded or runs at once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
-from .._base.errors import SessionError, ValidationError
+from .._base.errors import ValidationError
 from .._base.sizes import extents, positive_size
-from .._plan.commands import Command
-from .._types.arrays import ArrayType, as_bytes, as_dtype, check_dtype, check_operand
+from .._types.arrays import ArrayType, as_bytes, as_dtype, check_dtype
 from .._types.scalars import pack_value
 from .commands import Commands
 from .refs import (
@@ -21,30 +19,25 @@ from .refs import (
     DeviceBytes,
     Output,
     Ref,
-    TensorMut,
     TensorRef,
     buffer_of,
-    is_whole,
 )
+from .scope import check_open
 from .stream import StreamRef
 
 MAX_ALIGNMENT = 256  # bytes
 
 
 class Session(Commands):
-    """What an op records. Handed out by `rc.op`, valid until the op returns.
+    """Memory and commands of an op. Handed out by `rc.op`, valid until it returns.
 
-    Nothing here touches a device: methods append to a plan, which XLA runs later.
+    There, nothing touches a device: methods append to a plan, which XLA runs later. The
+    session of `rc.live_op` does at once what it is asked for.
     """
 
-    commands: list[Command]
     operands: list[tuple[Buffer, Any]]
     buffers: list[Buffer]  # results and workspaces
     constants: dict[bytes, Buffer]  # operands, by their bytes
-
-    def __repr__(self) -> str:
-        state = "open" if self._open else "closed"
-        return f"<session {self.op_name}: {len(self.commands)} commands, {state}>"
 
     # Memory
 
@@ -61,20 +54,7 @@ class Session(Commands):
         Raises:
           SignatureError: Not an array, or of a dtype that kernels cannot read.
         """
-        self._check_open()
-        name = name or f"operand{len(self.operands)}"
-        array, type_ = check_operand(f"{self.op_name}: operand '{name}'", array)
-        buffer = Buffer(
-            self,
-            BufferKind.OPERAND,
-            len(self.operands),
-            name,
-            type_.shape,
-            type_.dtype,
-            written=True,
-        )
-        self.operands.append((buffer, array))
-        return TensorRef(buffer, type_.shape, type_.dtype)
+        raise NotImplementedError
 
     def tensor_mut(self, ref: Ref) -> Ref:
         """Uses an operand in place; return the result to give the new value.
@@ -91,19 +71,7 @@ class Session(Commands):
         Raises:
           SessionError: A part of an operand, or constant bytes.
         """
-        self._check_use(ref)
-        if ref.writable:
-            return ref
-        if not isinstance(ref, TensorRef) or not is_whole(ref):
-            raise SessionError(
-                f"{self.op_name}: tensor_mut needs a whole operand, got {ref!r}."
-            )
-        operand = buffer_of(ref)
-        buffer = self._allocate(
-            BufferKind.RESULT, operand.name, ref.shape, ref.dtype, written=True
-        )
-        operand.in_place = TensorMut(buffer, ref.shape, ref.dtype)
-        return operand.in_place
+        raise NotImplementedError
 
     def alloc_output(
         self,
@@ -128,7 +96,7 @@ class Session(Commands):
           SignatureError: JAX has no such dtype, or has it turned off.
           ValidationError: A negative extent, or `fill` is not exact in the dtype.
         """
-        self._check_open()
+        check_open(self)
         name = name or f"output{len(self.buffers)}"
         owner = f"{self.op_name}: result '{name}'"
         type_ = ArrayType(extents(owner, shape), as_dtype(owner, dtype))
@@ -158,7 +126,7 @@ class Session(Commands):
         Raises:
           ValidationError: A number is out of range.
         """
-        self._check_open()
+        check_open(self)
         owner = f"{self.op_name}: alloc_bytes"
         size = positive_size(owner, "nbytes", nbytes)
         align = positive_size(owner, "align", align)
@@ -189,7 +157,7 @@ class Session(Commands):
         Raises:
           SignatureError: Neither bytes nor a NumPy array of numbers or records.
         """
-        self._check_open()
+        check_open(self)
         raw = as_bytes(f"{self.op_name}: upload_bytes", data)
         if raw not in self.constants:
             array = np.frombuffer(raw, np.uint8)
@@ -201,19 +169,16 @@ class Session(Commands):
     # Context
 
     def stream(self) -> StreamRef:
-        """The stream, opaque while recording."""
-        self._check_open()
+        """XLA's stream, on which the op runs; opaque while it is recorded."""
+        check_open(self)
         return StreamRef(self)
 
     # Inner parts
 
     def _enter(self, op_name: str) -> None:
         super()._enter(op_name)
-        self.commands, self.operands, self.buffers = [], [], []
+        self.operands, self.buffers = [], []
         self.constants = {}
-
-    def _emit(self, command: Command) -> None:
-        self.commands.append(command)
 
     def _allocate(
         self,
@@ -223,13 +188,11 @@ class Session(Commands):
         dtype: np.dtype,
         written: bool = False,
     ) -> Buffer:
-        index = len(self.buffers)
-        buffer = Buffer(self, kind, index, name, shape, dtype, written)
-        self.buffers.append(buffer)
-        return buffer
+        raise NotImplementedError
 
     def _full(self, ref: Output, value: Any) -> Any:
-        return jnp.full(ref.shape, value, ref.dtype)
+        """Returns an array like `ref`, filled with a value, that `tensor` takes."""
+        raise NotImplementedError
 
     def _fill_elements(self, ref: Output, element: bytes, value: Any) -> None:
         if len(element) > 4 and element != element[:4] * (len(element) // 4):
@@ -237,10 +200,3 @@ class Session(Commands):
             self.copy_bytes(ref, self.tensor(self._full(ref, value)))
         else:
             self._fill(ref, ref.byte_len, element[:4])
-
-
-def open_session(op_name: str) -> Session:
-    """Starts recording in this thread."""
-    session = object.__new__(Session)
-    session._enter(op_name)
-    return session

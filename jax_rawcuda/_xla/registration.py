@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import atexit
-import os
 import re
 import threading
 from pathlib import Path
 
 import jax
 
-from .._base.errors import ValidationError
+from .._base import settings
 from .._base.extension import ffi as _ffi
 from .hooks import inflate, load_host_kernel, verify
 
@@ -38,7 +37,7 @@ def register() -> None:
     with _lock:
         if not _registered:
             _check_version()
-            _check_settings()
+            settings.require_native()
             _ffi.set_hooks(inflate, load_host_kernel, verify)
             atexit.register(_ffi.leave_python)
             _register_handlers()
@@ -52,18 +51,6 @@ def _register_handlers() -> None:
         jax.ffi.register_ffi_type(_STATE_TYPE, types[platform], platform=platform)
         for key, target in _TARGETS.items():
             jax.ffi.register_ffi_target(target, handlers[platform][key], platform)
-
-
-def _check_settings() -> None:
-    """Refuses values that the extension, which reads them, would not understand."""
-    timeout = os.environ.get("JAX_RAWCUDA_CPU_TIMEOUT", "")
-    if timeout and not re.fullmatch(r"\d+(\.\d*)?|\.\d+", timeout):
-        raise ValidationError(
-            f"JAX_RAWCUDA_CPU_TIMEOUT={timeout!r}: seconds are needed, as 10 or 0.5."
-        )
-    debug = os.environ.get("JAX_RAWCUDA_DEBUG", "")
-    if debug not in ("", "0", "1"):
-        raise ValidationError(f"JAX_RAWCUDA_DEBUG={debug!r}: 0 or 1 is needed.")
 
 
 def _check_version() -> None:

@@ -12,6 +12,8 @@ from support.programs import compiled, compiles, needs_nvrtc, program
 
 from jax_rawcuda._base import cache as _cache
 from jax_rawcuda._base.errors import CompileError, ValidationError
+from jax_rawcuda._compile.compilation import compile_program
+from jax_rawcuda._compile.compiler import CLANG, nvrtc_for
 from jax_rawcuda._compile.program import Program
 from jax_rawcuda._source.options import NvrtcOptions
 from jax_rawcuda._source.text import Location
@@ -94,16 +96,14 @@ def test_a_header_may_know_lines(include_dir):
 
 # Headers that change while the process runs. Both compilers, one rule.
 
-FRONTENDS = [pytest.param("sm_90", marks=needs_nvrtc), "host"]
+COMPILERS = [pytest.param(nvrtc_for("sm_90"), marks=needs_nvrtc, id="nvrtc"), CLANG]
 USES_N = "__global__ void k(int* x) { *x = N; }"
 
 
-def numbers(made, frontend):
+def numbers(made, compiler):
     """The constants that a compiled program stores."""
-    compile_ = (
-        made.compile_for_host if frontend == "host" else lambda: made.compile(frontend)
-    )
-    return re.findall(r"\b(?:mov|st)\S+ .*, (\d+);", compile_().ptx)
+    ptx = compile_program(made, compiler).ptx
+    return re.findall(r"\b(?:mov|st)\S+ .*, (\d+);", ptx)
 
 
 @pytest.fixture
@@ -117,9 +117,9 @@ def write(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("frontend", FRONTENDS)
+@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("spelling", ['"n.h"', "<n.h>", '"{}/n.h"', "H"])
-def test_an_edited_header_is_compiled_anew(write, frontend, spelling):
+def test_an_edited_header_is_compiled_anew(write, compiler, spelling):
     folder = write(0)
     source = f"#include {spelling.format(folder)}\n{USES_N}"
     options = {"defines": {"H": '"n.h"'}}
@@ -127,22 +127,22 @@ def test_an_edited_header_is_compiled_anew(write, frontend, spelling):
         options["include_dirs"] = [folder]
     for number in ("701", "702", "701"):
         write(number)
-        assert number in numbers(program(source, **options), frontend)
+        assert number in numbers(program(source, **options), compiler)
 
 
-@pytest.mark.parametrize("frontend", FRONTENDS)
-def test_a_header_that_only_the_compiler_finds_is_compiled_anew(write, frontend):
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_header_that_only_the_compiler_finds_is_compiled_anew(write, compiler):
     folder = write(0)
     source = f"#define STR(x) #x\n#include STR({folder}/n.h)\n{USES_N}"
     made = [program(source) for _ in range(2)]
     assert made[0].content_key() != made[1].content_key()
     for number in ("711", "712"):
         write(number)
-        assert number in numbers(made[0], frontend)
+        assert number in numbers(made[0], compiler)
 
 
-@pytest.mark.parametrize("frontend", FRONTENDS)
-def test_a_program_compiles_the_headers_it_was_made_with_or_none(write, frontend):
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_program_compiles_the_headers_it_was_made_with_or_none(write, compiler):
     source, folder = f'#include "n.h"\n{USES_N}', write(721)
     early = program(source, include_dirs=[folder])
     write(722)
@@ -150,35 +150,37 @@ def test_a_program_compiles_the_headers_it_was_made_with_or_none(write, frontend
         with pytest.raises(
             ValidationError, match=r"k: \S*/n\.h changed since the source"
         ):
-            numbers(early, frontend)
+            numbers(early, compiler)
     late = program(source, include_dirs=[folder])
-    assert "722" in numbers(late, frontend)
+    assert "722" in numbers(late, compiler)
     write(721)
-    assert "721" in numbers(early, frontend)
-    assert "722" in numbers(late, frontend)  # from the cache
+    assert "721" in numbers(early, compiler)
+    assert "722" in numbers(late, compiler)  # from the cache
 
 
 @needs_nvrtc
 def test_a_text_does_not_search_the_working_directory(write, monkeypatch):
     monkeypatch.chdir(write(731))
-    for frontend in ("sm_90", "host"):
+    for compiler in (nvrtc_for("sm_90"), CLANG):
         with pytest.raises(
             CompileError, match=r"n\.h.*\n(?:.*\n)*Hint: .*include_dirs"
         ):
-            numbers(program(f'#include "n.h"\n{USES_N}'), frontend)
+            numbers(program(f'#include "n.h"\n{USES_N}'), compiler)
 
 
 def test_clang_compiles_equal_programs_once_per_line():
     start = compiles()
-    results = [program(USES_N, defines={"N": 741}).compile_for_host() for _ in range(2)]
+    results = [
+        compile_program(program(USES_N, defines={"N": 741}), CLANG) for _ in range(2)
+    ]
     assert results[0] == results[1]
     again = compiles()
     assert again > start
     _cache.clear_caches()  # as in the next process
-    program(USES_N, defines={"N": 741}).compile_for_host()
+    compile_program(program(USES_N, defines={"N": 741}), CLANG)
     assert compiles() == again
     moved = Program("k", USES_N, NvrtcOptions(defines={"N": 741}), Location("a.py", 9))
-    assert '"a.py"' in moved.compile_for_host().ptx
+    assert '"a.py"' in compile_program(moved, CLANG).ptx
 
 
 @needs_nvrtc

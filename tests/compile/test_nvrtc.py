@@ -12,8 +12,10 @@ import jax_rawcuda as rc
 from jax_rawcuda._base import cache as _cache
 from jax_rawcuda._base.errors import CompileError, UnsupportedError, ValidationError
 from jax_rawcuda._compile import nvrtc as _nvrtc
+from jax_rawcuda._compile.compilation import compile_program
+from jax_rawcuda._compile.compiler import Compiler
 from jax_rawcuda._compile.diagnostics import hints
-from jax_rawcuda._compile.result import NvrtcResult, Usage
+from jax_rawcuda._compile.result import CompileResult, Usage
 from jax_rawcuda._source.headers import cuda_include_dirs
 from jax_rawcuda._source.shims import SHIMS
 
@@ -66,11 +68,11 @@ def test_no_hint_where_nothing_is_known():
 
 
 def test_results_survive_the_cache():
-    result = NvrtcResult(
+    result = CompileResult(
         b"\0cubin", "ptx", (("k<1>", "_Z1k"),), (("k", "void (*)()"),),
         (("_Z1k", Usage(8, 1, 2, 3)),), "a warning",
     )  # fmt: skip
-    assert NvrtcResult.decode(result.encode()) == result
+    assert CompileResult.decode(result.encode()) == result
 
 
 @needs_nvrtc
@@ -195,13 +197,13 @@ def test_the_error_points_at_this_file():
 @pytest.mark.parametrize("arch", ["sm_61", "sm_999", "compute_50"])
 def test_an_unknown_arch_lists_the_known(arch):
     with pytest.raises(ValidationError, match=rf"{arch}.*knows sm_75.*nearest is sm_"):
-        program("__global__ void k() {}").compile(arch)
+        compile_program(program("__global__ void k() {}"), Compiler("nvrtc", arch))
 
 
 @needs_nvrtc
 @pytest.mark.parametrize("arch", ["sm_90a", "sm_80", "compute_90"])
 def test_known_archs_compile(arch):
-    result = program("__global__ void k() {}").compile(arch)
+    result = compile_program(program("__global__ void k() {}"), Compiler("nvrtc", arch))
     assert bool(result.cubin) == arch.startswith("sm_")
 
 
@@ -217,4 +219,4 @@ def test_without_nvrtc_the_error_names_the_wheel(monkeypatch):
     _nvrtc.supported_archs.cache_clear()
     assert not _nvrtc.is_available()
     with pytest.raises(UnsupportedError, match="pip install cuda-bindings nvidia-cuda"):
-        program("__global__ void k() {}").compile("sm_90")
+        compile_program(program("__global__ void k() {}"), Compiler("nvrtc", "sm_90"))

@@ -111,8 +111,8 @@ PLANTED = {
     "a private name": (
         layout.handed_on,
         "jax_rawcuda/_base/disk_cache.py",
-        "from .cache import _disk_root",
-        "_disk_root",
+        "from .settings import _SWITCH",
+        "_SWITCH",
     ),
     "a private name of JAX": (
         layout.private_jax,

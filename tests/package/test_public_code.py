@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import jax_rawcuda as rc
+from jax_rawcuda._compile.compilation import compile_program
+from jax_rawcuda._compile.compiler import CLANG
 from jax_rawcuda._compile.program import Program
 
 
@@ -77,4 +79,4 @@ def test_clang_gives_the_advice_that_nvrtc_gives():
     text = "__global__ void k(float* x) { *x = INFINITY; }"
     program = Program("k.cu", text, rc.NvrtcOptions())
     with pytest.raises(rc.CompileError, match=r"\nHint: Add #include <cmath>; the"):
-        program.compile_for_host()
+        compile_program(program, CLANG)

@@ -9,6 +9,8 @@ import pytest
 from support.programs import program
 
 from jax_rawcuda._base.errors import CompileError, UnsupportedError, ValidationError
+from jax_rawcuda._compile.compilation import compile_program
+from jax_rawcuda._compile.compiler import CLANG
 from jax_rawcuda._source.options import NvrtcOptions
 
 
@@ -100,7 +102,7 @@ PRODUCT = "__global__ void k(float* x) { *x = x[1] * x[2] + x[3]; }"
 
 
 def host_ptx(source, *extra):
-    return program(source, extra=extra).compile_for_host().ptx
+    return compile_program(program(source, extra=extra), CLANG).ptx
 
 
 def test_the_cpu_follows_contraction_and_flushing():

@@ -6,6 +6,8 @@ import pytest
 
 from jax_rawcuda._base import cache as _cache
 from jax_rawcuda._compile import nvrtc as _nvrtc
+from jax_rawcuda._compile.compilation import compile_program
+from jax_rawcuda._compile.compiler import nvrtc_for
 from jax_rawcuda._compile.program import Program
 from jax_rawcuda._source.options import NvrtcOptions
 
@@ -43,7 +45,7 @@ def program(source, **options):
 
 
 def compiled(source, *expressions, **options):
-    return program(source, **options).compile("sm_90", expressions)
+    return compile_program(program(source, **options), nvrtc_for("sm_90"), expressions)
 
 
 def compiles():

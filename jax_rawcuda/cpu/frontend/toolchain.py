@@ -6,7 +6,6 @@ import atexit
 import dataclasses
 import functools
 import importlib.util
-import os
 import re
 import shutil
 import subprocess
@@ -14,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from ..._base import settings
 from ..._base.errors import UnsupportedError
 
 INCLUDE_DIR = Path(__file__).parent.parent / "include"
@@ -54,7 +54,7 @@ def find_clang() -> Clang:
     Raises:
       UnsupportedError: There is none, or `JAX_RAWCUDA_CLANG` names an unusable one.
     """
-    return _find(os.environ.get("JAX_RAWCUDA_CLANG", ""), os.environ.get("PATH", ""))
+    return _find(settings.clang(), settings.search_path())
 
 
 @functools.cache
