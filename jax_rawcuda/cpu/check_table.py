@@ -10,7 +10,7 @@ from .._base.demangle import demangle
 from .._base.errors import ValidationError
 from .analysis.graph import Suspend, Terminator
 from .check.actions import Site, exact_block
-from .check.passed_sites import sites_beyond
+from .check.passed_sites import passed_sites
 from .emit.state import ModuleState
 from .ptx.module import Module
 from .ptx.types import SIZES
@@ -107,7 +107,7 @@ def check_table(module: Module, state: ModuleState, layout: KernelLayout) -> Che
             for v in global_
         ),
         red_zone_bytes=variables.red_zone_bytes,
-        passed_sites=sites_beyond(layout.graph, points, places),
+        passed_sites=passed_sites(layout.graph, points, places),
         origins=tuple(number.get(site.origin, 0) for site in sites),
     )
 

@@ -12,9 +12,7 @@ from .analysis.call_graph import Calls, callers, count_calls, must_inline
 from .analysis.expansion import check_length, kept_functions, long_functions
 from .analysis.graph import Suspend, build
 from .check import actions
-from .check.copied_loads import copies
-from .check.guessed_loads import guesses
-from .check.provenance import origins
+from .check.facts import NO_FACTS, AccessFacts, access_facts
 from .check_table import CheckTable, check_table
 from .emit.functions import FunctionEmitter
 from .emit.regions import RegionEmitter
@@ -137,10 +135,10 @@ def translate(ptx: str, kernel: str) -> Translation:
     )
     variables = state.variables
     check_shared(kernel, variables.shared_bytes - variables.red_zone_bytes)
-    layout, params, param_bytes = _lay_out(module, function, inlined, state)
+    layout, facts, params, param_bytes = _lay_out(module, function, inlined, checked)
     regions = []
     for index in range(len(layout.regions)):
-        region = RegionEmitter(state, layout, index)
+        region = RegionEmitter(state, layout, index, facts)
         region.write()
         regions.append(region.name)
     for name in reachable:
@@ -171,9 +169,12 @@ def translate(ptx: str, kernel: str) -> Translation:
 
 
 def _lay_out(
-    module: Module, function: Function, inlined: set[str], state: ModuleState
-) -> tuple[KernelLayout, tuple[tuple[int, int], ...], int]:
-    """Returns the cut kernel, its parameters' (offset, size) and their whole size."""
+    module: Module, function: Function, inlined: set[str], checked: bool
+) -> tuple[KernelLayout, AccessFacts, tuple[tuple[int, int], ...], int]:
+    """Returns the cut kernel, what checks must know of it, and its parameters.
+
+    The last are (offset, size) of each, and their whole size.
+    """
     offsets: dict[str, int] = {}
     end = 0
     for parameter in function.parameters:
@@ -181,11 +182,8 @@ def _lay_out(
         offsets[parameter.name] = end
         end += parameter.size
     flat = flatten(module, function, inlined)
-    if state.checked:
-        state.origins = origins(flat.statements)
     graph = build(fold_sync_operands(flat.statements), flat.targets)
-    if state.checked:
-        state.guesses, state.copies = guesses(graph), copies(graph)
+    facts = access_facts(flat.statements, graph) if checked else NO_FACTS
     cuts.cut_spin_loops(graph)
     synchronises = any(
         isinstance(block.terminator, Suspend) for block in graph.blocks.values()
@@ -195,12 +193,12 @@ def _lay_out(
         cuts.cut_loops(graph)
     recompute(graph, offsets)
     polls.add_polls(graph)
-    red_zone = actions.RED_ZONE if state.checked else 0
+    red_zone = actions.RED_ZONE if checked else 0
     layout = KernelLayout(
         graph, flat.registers, flat.variables, flat.framed, offsets, red_zone
     )
     sizes = tuple((offsets[p.name], p.size) for p in function.parameters)
-    return layout, sizes, end
+    return layout, facts, sizes, end
 
 
 def _may_fault(module: Module, calls: Calls, deep: set[str]) -> set[str]:

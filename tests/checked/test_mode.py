@@ -232,8 +232,7 @@ def test_code_without_checks_is_as_it_was(monkeypatch):
 
     for name in ("guard", "untagged", "Site", "fence"):
         monkeypatch.setattr(f"jax_rawcuda.cpu.emit.guards.{name}", never)
-    monkeypatch.setattr("jax_rawcuda.cpu.emit.emitter.guard_matrix", never)
-    for name in ("origins", "check_table"):
+    for name in ("access_facts", "check_table"):
         monkeypatch.setattr(f"jax_rawcuda.cpu.translate.{name}", never)
     assert translate(ptx, "k") == plain
 

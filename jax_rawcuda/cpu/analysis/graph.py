@@ -10,8 +10,6 @@ from ..ptx.operands import Operand, Symbol, registers
 from ..sync.points import SyncPoint, point_registers
 from ..sync.table import is_sync, sync_point
 
-# The carry flag of `add.cc` and its kind: one more predicate register.
-CARRY = "CC"
 ENTRY = ".entry"
 # LLVM takes a time for some instructions that grows with their block.
 _LONGEST = 200

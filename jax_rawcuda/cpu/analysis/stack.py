@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..ptx.calls import parse_call
 from ..ptx.instruction import Instruction, Label
+from ..ptx.module import Function, Module
 from ..ptx.operands import Symbol
-
-if TYPE_CHECKING:
-    from ..ptx.module import Function, Module
 
 # Larger local variables of a device function count as deep calls do.
 _LARGE_FRAME = 16 << 10

@@ -17,7 +17,7 @@ _SPACES = frozenset({"shared", "shared::cta", "local", "global", "nc"})
 LARGEST = (1 << 14) - 1  # a number has so many bits
 
 
-def copies(graph: Graph) -> dict[str, int]:
+def copied_loads(graph: Graph) -> dict[str, int]:
     """Returns register -> a number above 0 of its load, unique in its basic block.
 
     Load and stores are in one block, with no call between them.

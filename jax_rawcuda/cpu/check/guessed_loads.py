@@ -23,7 +23,7 @@ _EFFECTS = ("st", "red", "atom", "call")
 _OWN_SPACES = ("local", "param", "param::func")
 
 
-def guesses(graph: Graph) -> frozenset[str]:
+def guessed_loads(graph: Graph) -> frozenset[str]:
     """Returns the registers that such loads write, for one function.
 
     A use of the value is fine if the swap comes before it, or on every path after it. A

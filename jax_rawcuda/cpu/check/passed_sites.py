@@ -13,7 +13,7 @@ from ..ptx.instruction import Location
 from .actions import Site
 
 
-def sites_beyond(
+def passed_sites(
     graph: Graph, points: Sequence[Suspend | None], sites: Sequence[Site]
 ) -> tuple[bytes, ...]:
     """Returns one bit per site, lowest first, for each of the points.

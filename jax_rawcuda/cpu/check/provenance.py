@@ -12,7 +12,7 @@ _NONE = ""  # of a value that points into no variable, or into one of several
 _COPIES = ("mov", "cvta", "cvt")
 
 
-def origins(statements: Iterable[Statement]) -> dict[str, str]:
+def provenance(statements: Iterable[Statement]) -> dict[str, str]:
     """Returns register -> the one symbol that it was computed from, for one function.
 
     What is added to a pointer, or subtracted from it, leaves its origin alone.

@@ -7,12 +7,9 @@ An `Emitter` turns the instructions of one function into LLVM IR text; `regions.
 from __future__ import annotations
 
 from ..._base.errors import UnsupportedError
-from ..abi import SyncKind
-from ..check import actions
 from ..check.actions import Action
 from ..ptx.instruction import Instruction, Location, unsupported
 from ..ptx.operands import Memory, Operand, Register, Symbol
-from ..sync.points import SyncPoint
 from . import guards
 from .ir import PARALLEL
 from .values import Pointer, ValueWriter
@@ -23,11 +20,9 @@ class Emitter(ValueWriter):
 
     Attributes:
       parallel: Whether accesses may be marked as independent between threads.
-      block: Label of the kernel's block that is being written; "" in other functions.
     """
 
     parallel = False
-    block = ""
 
     def parameter(self, operand: Operand, offset: int, llvm_type: str) -> str | None:
         """Loads part of a kernel parameter, once, before the thread loop.
@@ -96,7 +91,7 @@ class Emitter(ValueWriter):
         """Returns the variable that an address points into, "" if that is not known."""
         match base:
             case Register(name):
-                return self.state.origins.get(name, "")
+                return self.facts.provenance.get(name, "")
             case Symbol(name):
                 return name
             case _:
@@ -134,13 +129,13 @@ class Emitter(ValueWriter):
         inst: Instruction,
         pointer: Pointer,
         nbytes: int | str,
-        action: actions.Action,
+        action: Action,
         align: int | None = None,
     ) -> None:
         """Precedes every access to memory: does nothing unless the code is checked."""
         if self.state.checked:
             if pointer.shared:
-                action |= actions.Action.SHARED
+                action |= Action.SHARED
             guards.guard(self, inst, pointer, nbytes, action, align)
 
     def load(
@@ -204,36 +199,6 @@ class Emitter(ValueWriter):
         self.leave()
         self.label(go)
 
-    def site(self, inst: Instruction) -> int:
-        """Returns a new fault site, which messages show as the instruction."""
-        where = f"{inst.location}: " if inst.location else ""
-        self.state.sites.append(where + inst.line)
-        return len(self.state.sites) - 1
-
     def unsupported(self, inst: Instruction, why: str = "") -> UnsupportedError:
         """Makes the error for an instruction that the CPU route cannot run."""
         return unsupported(inst, why)
-
-
-_ROW_BYTES = 16  # of an 8x8 matrix of 16-bit elements
-_ROWS = 8
-
-
-def guard_matrix(em: Emitter, inst: Instruction, point: SyncPoint) -> None:
-    """Checks the rows that the lanes of ldmatrix and stmatrix point to."""
-    if point.kind not in (SyncKind.LDMATRIX, SyncKind.STMATRIX):
-        return
-    memory = next(operand for _, operand, kind in point.inputs if kind == "address")
-    if not isinstance(memory, Memory):
-        return
-    lane = em.op(f"and i32 {em.thread}, 31")
-    asked = em.op(f"icmp ult i32 {lane}, {_ROWS * point.sub}")
-    check, done = em.new_label("row"), em.new_label("rows")
-    em.branch_if(asked, check, done)
-    em.label(check)
-    shared = any(word.startswith("shared") for word in inst.modifiers)
-    pointer = em.address(memory, "shared" if shared else "generic")
-    action = Action.READ if point.kind is SyncKind.LDMATRIX else Action.WRITE
-    em.guard(inst, pointer, _ROW_BYTES, action)
-    em.branch(done)
-    em.label(done)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..analysis.graph import CARRY, Block, Branch, Jump, Poll, Switch, build
-from ..check.copied_loads import copies
-from ..check.guessed_loads import guesses
-from ..check.provenance import origins
+from ..analysis.graph import Block, Branch, Jump, Poll, Switch, build
+from ..check.facts import NO_FACTS, access_facts
 from ..ptx.module import Function
-from ..ptx.operands import Operand, Register
+from ..ptx.operands import CARRY, Operand, Register
 from ..ptx.variable import Variable, device_symbol
 from ..transforms.polls import add_polls
 from . import guards, polls
@@ -25,7 +23,11 @@ class FunctionEmitter(Emitter):
 
     def __init__(self, state: ModuleState, function: Function) -> None:
         body = function.body
-        super().__init__(state, {**body.registers, CARRY: "pred"})
+        self._graph = build(body.statements, body.targets)
+        facts = NO_FACTS
+        if state.checked:
+            facts = access_facts(body.statements, self._graph)
+        super().__init__(state, {**body.registers, CARRY.name: "pred"}, facts)
         self._function = function
         self._parameters = {
             variable.name: f"%p{index}"
@@ -35,12 +37,7 @@ class FunctionEmitter(Emitter):
 
     def write(self) -> None:
         """Adds the function to the translation."""
-        body = self._function.body
-        if self.state.checked:
-            self.state.origins = origins(body.statements)
-        graph = build(body.statements, body.targets)
-        if self.state.checked:
-            self.state.guesses, self.state.copies = guesses(graph), copies(graph)
+        graph = self._graph
         add_polls(graph)
         labels = {label: f"L{index}" for index, label in enumerate(graph.blocks)}
         self.label("enter")
@@ -61,7 +58,7 @@ class FunctionEmitter(Emitter):
             *self.register_slots(),
             *(guards.enter_function(self) if self.state.checked else ()),
             *self.prologue,
-            *(push_variables(self) if self.state.checked else ()),
+            *(self._push_variables() if self.state.checked else ()),
             "  br label %enter",
             *self.lines,
             "}",
@@ -73,13 +70,18 @@ class FunctionEmitter(Emitter):
             guards.leave_function(self)
         self.line("ret void")
 
-    def stack_variables(self) -> dict[str, int]:
-        """Returns the local variables in use: LLVM's value -> size in bytes."""
-        return {
-            self._once[key]: max(variable.size, 1)
+    def _push_variables(self) -> list[str]:
+        """Returns the lines that make the local variables in use known."""
+        self.declare("jrc_check_push", "void", "ptr", "ptr", "i64")
+        used = [
+            (self._once[key], max(variable.size, 1))
             for name, variable in self._locals.items()
             if (key := ("local", name)) in self._once
-        }
+        ]
+        return [
+            f"  call void @jrc_check_push(ptr %ctx, ptr {value}, i64 {size})"
+            for value, size in used
+        ]
 
     def is_private(self, name: str) -> bool:
         """Whether a symbol is a parameter or local variable of this function."""
@@ -123,12 +125,3 @@ def end_block(em: Emitter, block: Block, labels: Mapping[str, str]) -> None:
             em.line(f"switch i32 {value}, label %{labels[targets[-1]]} [{cases}]")
         case _:
             em.leave()
-
-
-def push_variables(em: FunctionEmitter) -> list[str]:
-    """Returns the lines that make the function's variables known."""
-    em.declare("jrc_check_push", "void", "ptr", "ptr", "i64")
-    return [
-        f"  call void @jrc_check_push(ptr %ctx, ptr {value}, i64 {size})"
-        for value, size in em.stack_variables().items()
-    ]

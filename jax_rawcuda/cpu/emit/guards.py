@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..check.actions import Action, Site, exact_block, ordering
 from ..ptx.instruction import Instruction
 from ..ptx.operands import Operand, registers
-
-if TYPE_CHECKING:
-    from .emitter import Emitter
-    from .values import Pointer
+from .values import Pointer, ValueWriter
 
 # A pointer to a buffer of the call holds the buffer's number above its address.
 _ADDRESS_MASK = (1 << 48) - 1
@@ -20,32 +15,32 @@ _COPY_SHIFT = 18
 _LIBRARY = "/cub/"
 
 
-def reading(em: Emitter, inst: Instruction) -> Action:
+def reading(em: ValueWriter, inst: Instruction) -> Action:
     """Returns what a load does."""
     action = Action.READ | ordering(inst) | _copy(em, inst.operands[0])
-    if em.state.guesses.isdisjoint(registers(inst.operands[0])):
+    if em.facts.guessed.isdisjoint(registers(inst.operands[0])):
         return action
     return action | Action.ATOMIC | Action.GUESS
 
 
-def writing(em: Emitter, inst: Instruction) -> Action:
+def writing(em: ValueWriter, inst: Instruction) -> Action:
     """Returns what a store does."""
     return Action.WRITE | ordering(inst) | _copy(em, inst.operands[1])
 
 
-def _copy(em: Emitter, value: Operand) -> Action:
+def _copy(em: ValueWriter, value: Operand) -> Action:
     """Returns the number of the load of what is only copied, as a flag."""
-    numbers = {em.state.copies.get(name, 0) for name in registers(value)}
+    numbers = {em.facts.copied.get(name, 0) for name in registers(value)}
     return Action((numbers.pop() if len(numbers) == 1 else 0) << _COPY_SHIFT)
 
 
-def untagged(em: Emitter, address: str) -> str:
+def untagged(em: ValueWriter, address: str) -> str:
     """Returns an i64 address without the number of its buffer."""
     return em.op(f"and i64 {address}, {_ADDRESS_MASK}")
 
 
 def guard(
-    em: Emitter,
+    em: ValueWriter,
     inst: Instruction,
     pointer: Pointer,
     nbytes: int | str,
@@ -85,13 +80,13 @@ def guard(
     em.label(go)
 
 
-def _site(em: Emitter, inst: Instruction, origin: str) -> int:
+def _site(em: ValueWriter, inst: Instruction, origin: str) -> int:
     site = em.site(inst)
     em.state.accesses[site] = Site(exact_block(em.block, inst), origin, inst.location)
     return site
 
 
-def fence(em: Emitter, inst: Instruction) -> None:
+def fence(em: ValueWriter, inst: Instruction) -> None:
     """Notes a memory fence of the thread."""
     in_block = "i32", str(int(inst.has("cta")))
     em.intrinsic(
@@ -104,18 +99,18 @@ def fence(em: Emitter, inst: Instruction) -> None:
 _MARK = "%check.mark"
 
 
-def enter_function(em: Emitter) -> list[str]:
+def enter_function(em: ValueWriter) -> list[str]:
     """Returns the lines that note how many variables the callers have."""
     em.declare("jrc_check_mark", "i64", "ptr")
     return [f"  {_MARK} = call i64 @jrc_check_mark(ptr %ctx)"]
 
 
-def leave_function(em: Emitter) -> None:
+def leave_function(em: ValueWriter) -> None:
     """Forgets the function's variables."""
     em.intrinsic("jrc_check_pop", "void", ("ptr", "%ctx"), ("i64", _MARK))
 
 
-def free(em: Emitter, inst: Instruction, address: str) -> None:
+def free(em: ValueWriter, inst: Instruction, address: str) -> None:
     """Frees device memory, or ends the thread if that is wrong."""
     where = ("i32", em.thread), ("i32", str(em.site(inst)))
     em.intrinsic("jrc_check_free", "void", ("ptr", "%ctx"), ("i64", address), *where)

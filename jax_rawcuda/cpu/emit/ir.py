@@ -15,8 +15,16 @@ class IrWriter:
     Attributes:
       state: What the translation's functions share.
       lines: The IR of the function's body so far.
-      prologue: IR that runs once, before the thread loop.
+      prologue: IR that runs once, before the loop over threads.
+      thread: i32 value: linear index of the thread in its block.
     """
+
+    thread = "%lt"
+
+    @property
+    def thread_index(self) -> tuple[str, str, str]:
+        """i32 values of `threadIdx.x`, `.y`, `.z`."""
+        return "%tx", "%ty", "%tz"
 
     def __init__(self, state: ModuleState) -> None:
         self.state = state

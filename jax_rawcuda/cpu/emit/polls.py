@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..analysis.stack import frame_bytes
 from ..ptx.instruction import Instruction, Location
-
-if TYPE_CHECKING:
-    from ..ptx.module import Function
-    from .emitter import Emitter
+from ..ptx.module import Function
+from .emitter import Emitter
 
 
 def write_poll(em: Emitter, location: Location | None) -> None:

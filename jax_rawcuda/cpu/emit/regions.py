@@ -7,16 +7,19 @@ thread, so a suspended thread is only an index.
 
 from __future__ import annotations
 
-from ..abi import CONTEXT, EXITED
+from ..abi import CONTEXT, EXITED, SyncKind
 from ..analysis.graph import Spend, Suspend
 from ..analysis.loops import cycles
 from ..analysis.row_guards import RowExit, row_exit
+from ..check.actions import Action
+from ..check.facts import NO_FACTS, AccessFacts
 from ..llvm_types import LLVM_TYPES
+from ..ptx.instruction import Instruction
 from ..ptx.operands import Memory, Operand, Symbol
 from ..ptx.uses import uses_and_definitions
-from ..sync.points import point_registers
+from ..sync.points import SyncPoint, point_registers
 from ..transforms.layout import KernelLayout
-from . import emitter, guards, thread_loops
+from . import guards, thread_loops
 from .emitter import Emitter
 from .functions import end_block, stack_variable
 from .ir import INVARIANT, PARALLEL
@@ -25,7 +28,8 @@ from .values import Pointer
 
 # Metadata numbers below this one have fixed meanings (see translate.py).
 _FIRST_LOOP_METADATA = 10
-_FRAME_ALIGN = 16
+# Of an 8x8 matrix of 16-bit elements.
+_ROW_BYTES, _ROWS = 16, 8
 
 
 class RegionEmitter(Emitter):
@@ -33,8 +37,14 @@ class RegionEmitter(Emitter):
 
     parallel = True
 
-    def __init__(self, state: ModuleState, layout: KernelLayout, index: int) -> None:
-        super().__init__(state, layout.registers)
+    def __init__(
+        self,
+        state: ModuleState,
+        layout: KernelLayout,
+        index: int,
+        facts: AccessFacts = NO_FACTS,
+    ) -> None:
+        super().__init__(state, layout.registers, facts)
         self.parallel = not state.checked
         self._layout = layout
         self._index = index
@@ -117,7 +127,7 @@ class RegionEmitter(Emitter):
         """Stores the operands of the sync point and the changed live registers."""
         point, layout = suspend.point, self._layout
         if self.state.checked:
-            emitter.guard_matrix(self, suspend.instruction, point)
+            self._guard_matrix(suspend.instruction, point)
         for slot, operand, kind in point.inputs:
             value = self._input(operand, kind)
             self.line(
@@ -133,6 +143,25 @@ class RegionEmitter(Emitter):
             self.line(f"store {kind} {value}, ptr {self._array(name)}{PARALLEL}")
         self._set_next(number)
         self.branch("latch")
+
+    def _guard_matrix(self, inst: Instruction, point: SyncPoint) -> None:
+        """Checks the rows that the lanes of ldmatrix and stmatrix point to."""
+        if point.kind not in (SyncKind.LDMATRIX, SyncKind.STMATRIX):
+            return
+        memory = next(operand for _, operand, kind in point.inputs if kind == "address")
+        if not isinstance(memory, Memory):
+            return
+        lane = self.op(f"and i32 {self.thread}, 31")
+        asked = self.op(f"icmp ult i32 {lane}, {_ROWS * point.sub}")
+        check, done = self.new_label("row"), self.new_label("rows")
+        self.branch_if(asked, check, done)
+        self.label(check)
+        shared = any(word.startswith("shared") for word in inst.modifiers)
+        pointer = self.address(memory, "shared" if shared else "generic")
+        action = Action.READ if point.kind is SyncKind.LDMATRIX else Action.WRITE
+        self.guard(inst, pointer, _ROW_BYTES, action)
+        self.branch(done)
+        self.label(done)
 
     def _input(self, operand: Operand, kind: str) -> str:
         if kind == "address" and isinstance(operand, Memory):

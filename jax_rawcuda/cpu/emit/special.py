@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..._base.errors import UnsupportedError
 from ..ptx.special_registers import CLOCKS, CONSTANTS, FIELDS, VECTORS, WARP_SIZE
-
-if TYPE_CHECKING:
-    from .values import ValueWriter
+from .ir import IrWriter
 
 # Clusters of the grid: blocks, divided by the blocks of a cluster.
 _CLUSTER_VECTORS = {"%clusterid": ("ctaid", "0"), "%nclusterid": ("nctaid", "1")}
 
 
-def read(em: ValueWriter, text: str) -> tuple[str, str]:
+def read(em: IrWriter, text: str) -> tuple[str, str]:
     """Reads a special register.
 
     Returns:
@@ -59,7 +55,7 @@ def read(em: ValueWriter, text: str) -> tuple[str, str]:
     raise UnsupportedError(f"special register {text} is not available on the CPU")
 
 
-def _lane_mask(em: ValueWriter, which: str) -> str:
+def _lane_mask(em: IrWriter, which: str) -> str:
     lane = em.op(f"and i32 {em.thread}, {WARP_SIZE - 1}")
     equal = em.op(f"shl i32 1, {lane}")
     if which == "eq":
@@ -75,7 +71,7 @@ def _lane_mask(em: ValueWriter, which: str) -> str:
     return em.op(f"xor i32 {less_equal}, -1")
 
 
-def _clock(em: ValueWriter, name: str) -> tuple[str, str]:
+def _clock(em: IrWriter, name: str) -> tuple[str, str]:
     value = em.intrinsic("jrc_clock", "i64")
     if name in ("%clock64", "%globaltimer"):
         return value, "i64"

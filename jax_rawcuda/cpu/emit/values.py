@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..._base.errors import UnsupportedError
+from ..check.facts import NO_FACTS, AccessFacts
 from ..llvm_types import LLVM_TYPES, WIDTHS, float_constant, integer_constant
+from ..ptx.instruction import Instruction
 from ..ptx.operands import (
     Float,
     Integer,
@@ -25,6 +27,25 @@ from .ir import IrWriter
 from .state import ModuleState
 
 
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """An LLVM pointer.
+
+    Attributes:
+      value: LLVM's operand.
+      private: Whether the memory belongs to one thread.
+      tagged: In checked code, the i64 that the kernel computed.
+      shared: Whether the instruction names shared memory.
+      origin: In checked code, the variable that it is computed from, if known.
+    """
+
+    value: str
+    private: bool = False
+    tagged: str = ""
+    shared: bool = False
+    origin: str = ""
+
+
 class ValueWriter(IrWriter):
     """Reads and writes the operands of instructions.
 
@@ -33,19 +54,21 @@ class ValueWriter(IrWriter):
 
     Attributes:
       registers: Register name -> PTX type.
-      thread: i32 value: linear index of the thread in its block.
+      facts: Of checked code: what it shows of its accesses.
+      block: Label of the kernel's block that is being written; "" in other functions.
     """
 
-    thread = "%lt"
+    block = ""
 
-    @property
-    def thread_index(self) -> tuple[str, str, str]:
-        """i32 values of `threadIdx.x`, `.y`, `.z`."""
-        return "%tx", "%ty", "%tz"
-
-    def __init__(self, state: ModuleState, registers: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        state: ModuleState,
+        registers: Mapping[str, str],
+        facts: AccessFacts = NO_FACTS,
+    ) -> None:
         super().__init__(state)
         self.registers = registers
+        self.facts = facts
         self._used: set[str] = set()
 
     def register_type(self, name: str) -> str:
@@ -186,6 +209,12 @@ class ValueWriter(IrWriter):
             return self.private_pointer(name)
         return self.state.variables.pointer(name)
 
+    def site(self, inst: Instruction) -> int:
+        """Returns a new fault site, which messages show as the instruction."""
+        where = f"{inst.location}: " if inst.location else ""
+        self.state.sites.append(where + inst.line)
+        return len(self.state.sites) - 1
+
     def is_private(self, name: str) -> bool:
         """Whether a symbol is a parameter or local variable of this function."""
         raise NotImplementedError
@@ -193,22 +222,3 @@ class ValueWriter(IrWriter):
     def private_pointer(self, name: str) -> str:
         """Returns the pointer to a parameter or local variable of this function."""
         raise NotImplementedError
-
-
-@dataclass(frozen=True, slots=True)
-class Pointer:
-    """An LLVM pointer.
-
-    Attributes:
-      value: LLVM's operand.
-      private: Whether the memory belongs to one thread.
-      tagged: In checked code, the i64 that the kernel computed.
-      shared: Whether the instruction names shared memory.
-      origin: In checked code, the variable that it is computed from, if known.
-    """
-
-    value: str
-    private: bool = False
-    tagged: str = ""
-    shared: bool = False
-    origin: str = ""

@@ -6,12 +6,8 @@ from collections.abc import Callable
 
 from ..emit.emitter import Emitter
 from ..ptx.instruction import Instruction
-from ..ptx.operands import Register
 
 Handler = Callable[[Emitter, Instruction], None]
-
-# The condition-code register of add.cc and its kin: an i1 like a predicate.
-CARRY = Register("CC")
 
 
 def lanes(em: Emitter, value: str, count: int, width: int) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..emit.emitter import Emitter
 from ..llvm_types import LLVM_TYPES, SUFFIXES, WIDTHS, is_signed
 from ..ptx.instruction import Instruction, require
-from ..ptx.operands import Integer, Operand
-from .common import CARRY, Handler
+from ..ptx.operands import CARRY, Integer, Operand
+from .common import Handler
 
 TYPES = frozenset(
     {"u16", "s16", "u32", "s32", "u64", "s64", "u16x2", "s16x2", "b32", "b64"}

@@ -147,6 +147,9 @@ def registers(operand: Operand) -> Iterator[str]:
             yield leaf.name
 
 
+# The condition-code register of add.cc and its kin: an i1 like a predicate.
+CARRY = Register("CC")
+
 Mapper = Callable[[Operand], Operand]
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ..analysis.graph import CARRY
 from .instruction import Instruction
-from .operands import Memory, Pair, Register, Vector, registers
+from .operands import CARRY, Memory, Pair, Register, Vector, registers
 
 _NO_RESULT = frozenset(
     {
@@ -64,10 +63,10 @@ def uses_and_definitions(inst: Instruction) -> tuple[list[str], list[str]]:
         # A guarded write keeps the old value when the guard is false.
         uses += [inst.predicate, *defined]
     if inst.opcode in ("addc", "subc", "madc"):
-        uses.append(CARRY)
-        defined.append(CARRY)
+        uses.append(CARRY.name)
+        defined.append(CARRY.name)
     elif inst.opcode in ("add", "sub", "mad") and inst.has("cc"):
-        defined.append(CARRY)
+        defined.append(CARRY.name)
     return uses, defined
 
 

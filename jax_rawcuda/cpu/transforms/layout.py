@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..analysis.graph import CARRY, Graph, Suspend
+from ..analysis.graph import Graph, Suspend
 from ..analysis.liveness import live_in
 from ..llvm_types import LLVM_TYPES, WIDTHS
+from ..ptx.operands import CARRY
 from ..ptx.types import round_up
 from ..ptx.variable import Variable
 from ..sync.points import point_registers
@@ -54,7 +55,7 @@ class KernelLayout:
         red_zone: int = 0,
     ) -> None:
         self.graph = graph
-        self.registers = {**registers, CARRY: "pred"}
+        self.registers = {**registers, CARRY.name: "pred"}
         self.variables = variables
         self.parameters = parameters
         self.regions = [Region(next(iter(graph.blocks)), None)]
