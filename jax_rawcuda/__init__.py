@@ -18,6 +18,10 @@ else:
             return version("jax-rawcuda")
         if name == "__all__":  # `from jax_rawcuda import *`
             return __dir__()
+        if name == "cpu":  # it needs no JAX
+            from importlib import import_module
+
+            return import_module(".cpu", __name__)
         if not name.startswith("_"):
             from . import _public
 
