@@ -1,3 +1,4 @@
+// reader.cc: little-endian integers and UTF-8 text.
 #include "ffi/base/reader.h"
 
 namespace jax_rawcuda {

@@ -1,3 +1,4 @@
+// driver.cc: libcuda, opened on first use.
 #include "ffi/cuda/driver.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// guard.cc: what is left of the bands after the kernels.
 #include "ffi/cuda/guard.h"
 
 #include <string>
@@ -6,8 +7,8 @@
 namespace jax_rawcuda {
 namespace {
 
-constexpr char kPattern =
-    static_cast<char>(0xA5);  // jax_rawcuda/_guards.py fills it in
+// jax_rawcuda/_plan/guards.py fills the bands with it.
+constexpr char kPattern = static_cast<char>(0xA5);
 
 Status Download(std::vector<char>& to, const char* from, CUstream stream) {
   return Check(GetDriver().MemcpyDtoHAsync(

@@ -1,3 +1,4 @@
+// library.cc: images as libraries of the driver, and checks of launches.
 #include "ffi/cuda/library.h"
 
 #include <cstdint>

@@ -1,3 +1,4 @@
+// replay.cc: a plan as driver calls, prepared once.
 #include "ffi/cuda/replay.h"
 
 #include <cstdlib>

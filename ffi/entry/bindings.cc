@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "ffi/entry/handler.h"
 #include "ffi/entry/live.h"
 #include "ffi/entry/python_hooks.h"
+#include "ffi/plan/plan.h"
 
 namespace nb = nanobind;
 
@@ -21,6 +23,8 @@ namespace jax_rawcuda {
 namespace {
 
 nb::capsule Capsule(void* address) { return nb::capsule(address); }
+
+std::string_view View(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
 
 nb::dict ToDict(const StateType& type) {
   nb::dict result;
@@ -100,9 +104,7 @@ nb::tuple ToTuple(const Status& status) {
 
 nb::object LoadProgram(const std::string& platform, nb::bytes plan, nb::bytes images) {
   auto program = LoadLiveProgram(platform == "cpu" ? Platform::kCpu : Platform::kCuda,
-                                 std::string_view(plan.c_str(), plan.size()),
-                                 std::string_view(images.c_str(), images.size()),
-                                 GetPythonHooks());
+                                 View(plan), View(images));
   if (!program.ok()) return ToTuple(program.status());
   return nb::cast(std::move(program.value()));
 }
@@ -118,8 +120,7 @@ nb::tuple RunProgram(LiveProgram& program, uintptr_t stream, int ordinal,
 }
 
 std::string CheckPlan(nb::bytes plan, nb::bytes images) {
-  const Result<Plan> decoded =
-      DecodePlan(std::string_view(plan.c_str(), plan.size()), images.size());
+  const Result<Plan> decoded = DecodePlan(View(plan), images.size());
   return decoded.ok() ? "" : decoded.status().message();
 }
 

@@ -1,10 +1,15 @@
+// handler.cc: the stages that XLA calls, on each platform.
 #include "ffi/entry/handler.h"
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "ffi/base/counters.h"
+#include "ffi/cpu/base/task_pool.h"
+#include "ffi/cpu/replay/replay.h"
+#include "ffi/entry/program.h"
 #include "xla/ffi/api/ffi.h"
 
 #ifdef JAX_RAWCUDA_CUDA
@@ -18,11 +23,6 @@ namespace {
 namespace ffi = xla::ffi;
 
 constexpr int64_t kAbi = 1;
-
-Hooks& GlobalHooks() {
-  static Hooks hooks{};
-  return hooks;
-}
 
 ffi::Error ToError(const Status& status) {
   switch (status.code()) {
@@ -39,11 +39,6 @@ ffi::Error ToError(const Status& status) {
   }
   return ffi::Error(ffi::ErrorCode::kInternal, status.message());
 }
-
-struct Program {
-  Plan plan;
-  Images images;
-};
 
 template <typename T>
 Result<T> Attribute(const ffi::Dictionary& attributes, const char* name) {
@@ -70,14 +65,10 @@ Result<Program> DecodeProgram(const ffi::Dictionary& attributes) {
   if (!stored.ok()) return stored.status();
   const auto digest = Attribute<std::string_view>(attributes, "digest");
   if (!digest.ok()) return digest.status();
-  RETURN_IF_ERROR(GlobalHooks().verify(plan.value(), stored.value(), digest.value()));
-  Result<Plan> decoded = DecodePlan(plan.value(), stored.value().size());
-  if (!decoded.ok()) return decoded.status();
-  Result<Images> images =
-      AcquireImages(decoded.value(), stored.value(), GlobalHooks().inflate);
-  if (!images.ok()) return images.status();
-  ++GlobalCounters().instantiate;
-  return Program{std::move(decoded.value()), std::move(images.value())};
+  RETURN_IF_ERROR(VerifyProgram(plan.value(), stored.value(), digest.value()));
+  Result<Program> program = LoadProgram(plan.value(), stored.value());
+  if (program.ok()) ++GlobalCounters().instantiate;
+  return program;
 }
 
 struct LiveCount {
@@ -93,7 +84,7 @@ struct CpuState {
 
   LiveCount live;
   Program program;
-  std::vector<std::shared_ptr<const HostKernel>> kernels;  // one per function
+  HostKernels kernels;
 };
 
 constexpr ffi::TypeInfo kCpuStateInfo = ffi::MakeTypeInfo<CpuState>();
@@ -152,21 +143,11 @@ ffi::Error ForEachBuffer(const Plan& plan, const ffi::RemainingArgs& operands,
 ffi::ErrorOr<std::unique_ptr<CpuState>> InstantiateCpu(ffi::Dictionary attributes) {
   Result<Program> program = DecodeProgram(attributes);
   if (!program.ok()) return ffi::Unexpected(ToError(program.status()));
+  Result<HostKernels> kernels = LoadHostKernels(program.value());
+  if (!kernels.ok()) return ffi::Unexpected(ToError(kernels.status()));
   auto state = std::make_unique<CpuState>();
   state->program = std::move(program.value());
-  const Plan& plan = state->program.plan;
-  for (const FunctionInfo& function : plan.functions) {
-    if (plan.images[function.image].kind == ImageKind::kCubin) {
-      return ffi::Unexpected(ToError(Unimplemented(
-          plan.op_name + ": kernel '" + function.display_name +
-          "' is a cubin, which only a CUDA device can run. Give its source or PTX.")));
-    }
-    ++GlobalCounters().load_host_kernel;
-    Result<std::shared_ptr<const HostKernel>> kernel = GlobalHooks().load_host_kernel(
-        *state->program.images[function.image], function);
-    if (!kernel.ok()) return ffi::Unexpected(ToError(kernel.status()));
-    state->kernels.push_back(std::move(kernel.value()));
-  }
+  state->kernels = std::move(kernels.value());
   return state;
 }
 
@@ -272,8 +253,6 @@ XLA_FFI_DEFINE_HANDLER(kExecuteCudaSync, ExecuteCuda, BindExecuteCuda());
 #endif  // JAX_RAWCUDA_CUDA
 
 }  // namespace
-
-void SetHooks(const Hooks& hooks) { GlobalHooks() = hooks; }
 
 ApiVersion XlaFfiApiVersion() { return {XLA_FFI_API_MAJOR, XLA_FFI_API_MINOR}; }
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "ffi/base/error.h"
-#include "ffi/entry/handler.h"
 
 namespace jax_rawcuda {
 
@@ -26,7 +25,6 @@ enum class Platform { kCpu, kCuda };
 // Decodes a plan and, on the CPU, compiles its kernels. Waits for the interpreter.
 Result<std::unique_ptr<LiveProgram>> LoadLiveProgram(Platform platform,
                                                      std::string_view plan,
-                                                     std::string_view images,
-                                                     const Hooks& hooks);
+                                                     std::string_view images);
 
 }  // namespace jax_rawcuda

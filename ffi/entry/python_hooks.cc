@@ -1,3 +1,4 @@
+// python_hooks.cc: calls of Python, with the interpreter, and what comes back.
 #include "ffi/entry/python_hooks.h"
 
 #include <nanobind/stl/pair.h>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "ffi/cpu/helpers/print.h"
+#include "ffi/entry/program.h"
 
 namespace nb = nanobind;
 
@@ -67,8 +69,8 @@ Result<std::string> Inflate(std::string_view stored, const Digest& digest) {
   });
 }
 
-Status VerifyProgram(std::string_view plan, std::string_view images,
-                     std::string_view digest) {
+Status VerifyDigest(std::string_view plan, std::string_view images,
+                    std::string_view digest) {
   const auto verified = WithPython<bool>([&] {
     const nb::str expected(digest.data(), digest.size());
     GlobalPythonHooks().verify(Bytes(plan), Bytes(images), expected);
@@ -185,13 +187,11 @@ bool WakePython() { return Py_AddPendingCall(&WritePrinted, nullptr) == 0; }
 
 }  // namespace
 
-Hooks GetPythonHooks() { return {&Inflate, &LoadHostKernel, &VerifyProgram}; }
-
 void SetPythonHooks(nb::object inflate, nb::object load_host_kernel,
                     nb::object verify) {
   GlobalPythonHooks() = {std::move(inflate), std::move(load_host_kernel),
                          std::move(verify)};
-  SetHooks(GetPythonHooks());
+  SetHooks({&Inflate, &LoadHostKernel, &VerifyDigest});
   SetWakePrinter(&WakePython);
 }
 

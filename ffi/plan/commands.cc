@@ -1,3 +1,4 @@
+// commands.cc: the commands of a plan, checked one by one.
 #include "ffi/plan/commands.h"
 
 #include <limits>

@@ -1,3 +1,4 @@
+// image.cc: the table of images, and what is in the attribute that brings them.
 #include "ffi/plan/image.h"
 
 #include <cstring>

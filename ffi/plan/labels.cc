@@ -1,3 +1,4 @@
+// labels.cc: the part of a plan that is there when its kernels are checked.
 #include "ffi/plan/labels.h"
 
 #include <memory>

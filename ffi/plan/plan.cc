@@ -1,3 +1,4 @@
+// plan.cc: the first half of DecodePlan, what the commands refer to.
 #include "ffi/plan/plan.h"
 
 #include <algorithm>

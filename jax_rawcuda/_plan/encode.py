@@ -1,4 +1,4 @@
-"""The bytes of a plan: attributes of the custom call. Read by ffi/plan.cc."""
+"""The bytes of a plan: attributes of the custom call. Read by ffi/plan/plan.cc."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def _checked_image(image: ModuleImage) -> ModuleImage:
 
 
 def label_bytes(plan: Plan) -> bytes:
-    """Describes the buffers of a checked plan; read by ffi/plan_labels.cc."""
+    """Describes the buffers of a checked plan; read by ffi/plan/labels.cc."""
     return b"".join(_labels(plan))
 
 

@@ -21,7 +21,7 @@ from .labels import Labels
 from .plan import Plan
 
 BAND = 4096  # bytes; a multiple of every alignment
-_PATTERN = 0xA5  # ffi/guard.cc looks for it
+_PATTERN = 0xA5  # ffi/cuda/guard.cc looks for it
 _UNDEFINED = 0xFF  # NaN in every floating-point type
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class BufferState(enum.IntFlag):
-    """What is known of a buffer; read by ffi/plan_labels.cc."""
+    """What is known of a buffer; read by ffi/plan/labels.cc."""
 
     INITIALIZED = 1  # holds values before the first command
     VISIBLE = 2  # somebody looks at it after the last one

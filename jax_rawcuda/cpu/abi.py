@@ -1,4 +1,4 @@
-"""What generated code and the C++ scheduler agree on (`ffi/cpu/context.h`)."""
+"""What generated code and the C++ scheduler agree on (`ffi/cpu/base/context.h`)."""
 
 from __future__ import annotations
 

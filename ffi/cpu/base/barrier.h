@@ -12,7 +12,8 @@ namespace jax_rawcuda {
 inline constexpr uint32_t kMaxThreads = 1024;  // of a block
 inline constexpr uint32_t kMaxWarps = kMaxThreads / kWarpSize;
 inline constexpr uint32_t kPtxBarriers = 16;
-// Tiles of several warps use the others (jrc/groups_tile.h).
+// Tiles of several warps use the others:
+// jax_rawcuda/cpu/include/jrc/groups/tile.h.
 inline constexpr uint32_t kBarriers = 64;
 
 // One bit per lane, one word per warp of the block.

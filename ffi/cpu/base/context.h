@@ -1,4 +1,4 @@
-// context.h: what generated code reads and writes; jax_rawcuda/cpu/_abi.py mirrors it.
+// context.h: what generated code reads and writes; jax_rawcuda/cpu/abi.py mirrors it.
 #pragma once
 
 #include <cstddef>

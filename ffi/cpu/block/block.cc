@@ -66,7 +66,7 @@ bool Block::Prepare(LaunchState& launch, Cluster* cluster, uint32_t rank) {
   context_.grid_workspace = launch.cooperative ? launch.grid_workspace : nullptr;
   checks_.reset();
   if (launch.checks != nullptr) {
-    checks_ = std::make_unique<BlockChecks>(*launch.checks, launch, context_);
+    checks_ = std::make_unique<BlockChecks>(*launch.checks, launch, context_, *this);
   }
   warp_count_ = (launch.thread_count + kWarpSize - 1) / kWarpSize;
   return true;
@@ -144,6 +144,14 @@ bool Block::TakeProgress() {
 size_t Block::storage_bytes() const {
   return shared_.size() + local_.size() + slots_.size() + sync_in_.size() +
          sync_out_.size();
+}
+
+std::optional<Surroundings::Neighbour> Block::NeighbourAt(uint64_t address) const {
+  if (cluster_ == nullptr) return std::nullopt;
+  const uint32_t rank = cluster_->RankOf(address);
+  if (rank == cluster_->size() || rank == context_.cluster_rank) return std::nullopt;
+  return Neighbour{cluster_->checks(rank),
+                   reinterpret_cast<uint64_t>(cluster_->shared(rank))};
 }
 
 bool Block::OwnsLocal(uint64_t address) const {

@@ -11,6 +11,7 @@
 #include "ffi/cpu/base/barrier.h"
 #include "ffi/cpu/base/context.h"
 #include "ffi/cpu/check/block.h"
+#include "ffi/cpu/check/surroundings.h"
 #include "ffi/cpu/launch/faults.h"
 #include "ffi/cpu/launch/launch_state.h"
 
@@ -28,7 +29,7 @@ enum class Outcome {
 
 // A suspended thread is an index into arrays, so a block is plain data that may be put
 // aside and resumed by any thread. One object serves many blocks, one after another.
-class Block {
+class Block final : public Surroundings {
  public:
   // Vectorised loads may reach this far beyond the last element.
   static constexpr size_t kSlack = 64;
@@ -72,8 +73,8 @@ class Block {
   std::optional<uint32_t> FirstAtCluster() const;
   bool CheckSkippers(uint32_t waiting, const Block& other);
 
-  // The __syncthreads() where a thread waits.
-  std::optional<size_t> BarrierOf(uint32_t thread) const;
+  std::optional<Neighbour> NeighbourAt(uint64_t address) const override;
+  std::optional<size_t> BarrierOf(uint32_t thread) const override;
 
   // Records a fault that lists where the threads wait.
   void ReportDeadlock();
@@ -93,7 +94,7 @@ class Block {
   };
   enum class Step { kTogether, kApart, kDone, kWaiting, kStalled, kPaused, kFaulted };
 
-  // All living threads are about to enter region_ (together.cc).
+  // All living threads are about to enter region_ (converged.cc).
   Step RunTogether();
   int32_t CommonPoint();
   int32_t PointOfLiving(bool* all_equal) const;
@@ -104,7 +105,7 @@ class Block {
   bool MasksAgree(uint32_t warp) const;
   bool Stalled();
 
-  // Threads are in different places (divergence.cc, release.cc).
+  // Threads are in different places (diverged.cc, release.cc).
   void Diverge();
   Step RunApart();
   void Arrive(uint32_t thread);
@@ -119,7 +120,7 @@ class Block {
   bool ReleaseYields();
   bool Agree();
 
-  // What checked launches say about barriers (check_barrier.cc).
+  // What checked launches say about barriers (barrier_checks.cc).
   void CheckBarrier(uint32_t id, const LaneMasks& waiting);
   void CheckSkippers(uint32_t waiting);
   void CheckWarp(uint32_t waiting, uint32_t group);

@@ -52,7 +52,7 @@ class Cluster {
   uint32_t size() const { return static_cast<uint32_t>(blocks_.size()); }
 
  private:
-  // Reports a thread of any block that has gone past the barrier (check_barrier.cc).
+  // Reports a thread of any block that has gone past the barrier (barrier_checks.cc).
   void CheckSkippers();
 
   LaunchState* launch_ = nullptr;

@@ -8,7 +8,7 @@
 
 namespace jax_rawcuda {
 
-// What an access does; jax_rawcuda/cpu/checks.py mirrors the numbers.
+// What an access does; jax_rawcuda/cpu/check/actions.py mirrors the numbers.
 enum AccessFlags : uint32_t {
   kReads = 1,
   kWrites = 2,

@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "ffi/cpu/block/block.h"
-
 namespace jax_rawcuda {
 namespace {
 
@@ -13,8 +11,8 @@ constexpr uint32_t kNowhere = ~0u;  // no site
 }  // namespace
 
 BlockChecks::BlockChecks(LaunchChecks& launch, const LaunchState& state,
-                         Context& context)
-    : launch_(launch), state_(state), context_(context) {
+                         Context& context, const Surroundings& surroundings)
+    : launch_(launch), state_(state), context_(context), surroundings_(surroundings) {
   const auto bytes = [](uint64_t size) {
     return " (" + std::to_string(size) + " bytes)";
   };
@@ -236,7 +234,7 @@ void BlockChecks::HandOn(const Access& access) {
 std::optional<size_t> BlockChecks::Skipped(const Access& access,
                                            const Mark& other) const {
   if (other.block != static_cast<uint32_t>(block_)) return std::nullopt;
-  const std::optional<size_t> barrier = context_.block->BarrierOf(other.thread);
+  const std::optional<size_t> barrier = surroundings_.BarrierOf(other.thread);
   return barrier && IsBeyond(*barrier, access.site) ? barrier : std::nullopt;
 }
 

@@ -11,13 +11,15 @@
 #include "ffi/cpu/check/clock.h"
 #include "ffi/cpu/check/copies.h"
 #include "ffi/cpu/check/launch.h"
+#include "ffi/cpu/check/surroundings.h"
 
 namespace jax_rawcuda {
 
 class BlockChecks {
  public:
-  // `context` belongs to the block, which outlives this.
-  BlockChecks(LaunchChecks& launch, const LaunchState& state, Context& context);
+  // `context` belongs to the block, which outlives this; so does `surroundings`.
+  BlockChecks(LaunchChecks& launch, const LaunchState& state, Context& context,
+              const Surroundings& surroundings);
 
   void Begin(uint64_t block);
 
@@ -75,6 +77,7 @@ class BlockChecks {
   LaunchChecks& launch_;
   const LaunchState& state_;
   Context& context_;
+  const Surroundings& surroundings_;
   uint64_t block_ = 0;
   BlockClock clock_;
   std::vector<std::unique_ptr<Shadow>> shadows_;

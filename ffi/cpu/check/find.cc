@@ -1,8 +1,6 @@
 // find.cc: which memory an address belongs to.
 #include <optional>
 
-#include "ffi/cpu/block/block.h"
-#include "ffi/cpu/block/cluster.h"
 #include "ffi/cpu/check/block.h"
 
 namespace jax_rawcuda {
@@ -98,12 +96,10 @@ Place BlockChecks::FromOrigin(const Access& access, uint32_t variable) const {
 
 // Shared memory of another block of the cluster.
 Place BlockChecks::FindInCluster(uint64_t address) const {
-  const Cluster* const cluster = context_.block->cluster();
-  if (cluster == nullptr) return {nullptr, 0};
-  const uint32_t rank = cluster->RankOf(address);
-  if (rank == cluster->size() || rank == context_.cluster_rank) return {nullptr, 0};
-  const auto begin = reinterpret_cast<uint64_t>(cluster->shared(rank));
-  return cluster->checks(rank)->FindShared(static_cast<int64_t>(address - begin));
+  const std::optional<Surroundings::Neighbour> found =
+      surroundings_.NeighbourAt(address);
+  if (!found) return {nullptr, 0};
+  return found->checks->FindShared(static_cast<int64_t>(address - found->shared));
 }
 
 Place BlockChecks::FindShared(int64_t offset) const { return Nearest(shared_, offset); }

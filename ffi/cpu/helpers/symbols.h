@@ -1,4 +1,4 @@
-// symbols.h: the parts of the table that runtime.cc puts together.
+// symbols.h: the parts of the table that table.cc puts together.
 #pragma once
 
 #include "ffi/cpu/helpers/table.h"
@@ -15,7 +15,6 @@ void* AddressOf(Function* function) {
 // Arguments of 16 bits come as uint32_t with undefined upper bits: generated code does
 // not extend them, and compilers differ in whether they rely on it.
 void AppendAtomics(SymbolTable& table);
-void AppendBits(SymbolTable& table);
 void AppendChecks(SymbolTable& table);
 void AppendClusters(SymbolTable& table);
 void AppendConversions(SymbolTable& table);

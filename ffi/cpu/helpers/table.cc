@@ -1,4 +1,4 @@
-// table.cc: helpers that need the block they are called from, and the table of all.
+// table.cc: the table of all helpers, and those that belong to no family.
 #include "ffi/cpu/helpers/table.h"
 
 #include <algorithm>
@@ -99,17 +99,37 @@ void jrc_cp_zfill(uint8_t* destination, const uint8_t* source, uint32_t size,
   std::memcpy(destination, source, copied);
 }
 
+// Position of the n-th set bit from `base`, upwards or (n < 0) downwards; ~0: none.
+uint32_t jrc_fns(uint32_t mask, uint32_t base, uint32_t n) {
+  const auto offset = static_cast<int32_t>(n);
+  const int32_t step = offset < 0 ? -1 : 1;
+  // Of |offset| bits, the one at `base` counts as the first; 0 asks for that one only.
+  const uint32_t wanted = offset == 0 ? 1 : offset < 0 ? 0u - n : n;
+  uint32_t found = 0;
+  for (int64_t position = base; position >= 0 && position < 32; position += step) {
+    if ((mask >> position & 1) != 0 && ++found == wanted) {
+      return static_cast<uint32_t>(position);
+    }
+    if (offset == 0) break;
+  }
+  return ~0u;
+}
+
 }  // namespace
 
 std::vector<HostSymbol> HostSymbols() {
   SymbolTable table = {
-      JRC_SYMBOL(jrc_trap),           JRC_SYMBOL(jrc_assertfail),
-      JRC_SYMBOL(jrc_isspace),        JRC_SYMBOL(jrc_stopped),
-      JRC_SYMBOL(jrc_stack_overflow), JRC_SYMBOL(jrc_wild_call),
-      JRC_SYMBOL(jrc_clock),          JRC_SYMBOL(jrc_cp_zfill),
+      JRC_SYMBOL(jrc_trap),
+      JRC_SYMBOL(jrc_assertfail),
+      JRC_SYMBOL(jrc_isspace),
+      JRC_SYMBOL(jrc_stopped),
+      JRC_SYMBOL(jrc_stack_overflow),
+      JRC_SYMBOL(jrc_wild_call),
+      JRC_SYMBOL(jrc_clock),
+      JRC_SYMBOL(jrc_cp_zfill),
+      JRC_SYMBOL(jrc_fns),
   };
   AppendAtomics(table);
-  AppendBits(table);
   AppendChecks(table);
   AppendClusters(table);
   AppendConversions(table);

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "ffi/base/error.h"
-#include "ffi/cpu/replay/replay.h"
+#include "ffi/cpu/base/kernel.h"
 
 namespace jax_rawcuda {
 

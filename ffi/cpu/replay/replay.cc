@@ -5,37 +5,32 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <type_traits>
+#include <string>
 
+#include "ffi/cpu/launch/launch_state.h"
 #include "ffi/cpu/replay/checked_buffers.h"
 #include "ffi/cpu/schedule/scheduler.h"
 
 namespace jax_rawcuda {
 namespace {
 
-std::string Text(const std::array<uint32_t, 3>& extents) {
-  return "(" + std::to_string(extents[0]) + "," + std::to_string(extents[1]) + "," +
-         std::to_string(extents[2]) + ")";
-}
-
 // The launch's cluster, or the one that the kernel's __cluster_dims__ asks for.
-Result<std::array<uint32_t, 3>> ClusterOf(const HostKernel& kernel,
-                                          const std::string& name,
-                                          const Launch& launch) {
+Result<Extents> ClusterOf(const HostKernel& kernel, const std::string& name,
+                          const Launch& launch) {
   const bool given = launch.cluster[0] != 0;
   if (kernel.cluster[0] == 0) {
-    return given ? launch.cluster : std::array<uint32_t, 3>{1, 1, 1};
+    return given ? launch.cluster : Extents{1, 1, 1};
   }
   if (given && launch.cluster != kernel.cluster) {
-    return InvalidArgument(name + ": cluster=" + Text(launch.cluster) +
+    return InvalidArgument(name + ": cluster=" + ToString(launch.cluster) +
                            " is not the kernel's __cluster_dims__ " +
-                           Text(kernel.cluster) + ". Leave cluster out.");
+                           ToString(kernel.cluster) + ". Leave cluster out.");
   }
   for (int axis = 0; axis < 3; ++axis) {
     if (launch.grid[axis] % kernel.cluster[axis] != 0) {
-      return InvalidArgument(name + ": grid=" + Text(launch.grid) +
+      return InvalidArgument(name + ": grid=" + ToString(launch.grid) +
                              " is not divisible by the kernel's __cluster_dims__ " +
-                             Text(kernel.cluster) +
+                             ToString(kernel.cluster) +
                              ". Round the grid up to whole clusters.");
     }
   }
@@ -45,8 +40,7 @@ Result<std::array<uint32_t, 3>> ClusterOf(const HostKernel& kernel,
 // One pass over the commands: addresses of one batch element's buffers.
 class Replay {
  public:
-  Replay(const Plan& plan,
-         const std::vector<std::shared_ptr<const HostKernel>>& kernels, TaskPool& pool)
+  Replay(const Plan& plan, const HostKernels& kernels, TaskPool& pool)
       : plan_(plan),
         kernels_(kernels),
         pool_(pool),
@@ -131,7 +125,7 @@ class Replay {
                                       : argument.scalar.data(),
                   size);
     }
-    Result<std::array<uint32_t, 3>> cluster = ClusterOf(kernel, name, launch);
+    Result<Extents> cluster = ClusterOf(kernel, name, launch);
     if (!cluster.ok()) return cluster.status();
     std::unique_ptr<LaunchChecks> checks;
     if (checked_) {
@@ -176,7 +170,7 @@ class Replay {
   Status Execute(const Synchronize&) { return Status(); }  // launches have ended
 
   const Plan& plan_;
-  const std::vector<std::shared_ptr<const HostKernel>>& kernels_;
+  const HostKernels& kernels_;
   TaskPool& pool_;
   std::vector<uint8_t*> operands_;
   std::vector<uint8_t*> results_;
@@ -186,9 +180,8 @@ class Replay {
 
 }  // namespace
 
-Status ReplayOnCpu(const Plan& plan,
-                   const std::vector<std::shared_ptr<const HostKernel>>& kernels,
-                   const Buffer* operands, const Buffer* results, TaskPool& pool) {
+Status ReplayOnCpu(const Plan& plan, const HostKernels& kernels, const Buffer* operands,
+                   const Buffer* results, TaskPool& pool) {
   uint64_t batch = 1;
   for (const BatchAxis& axis : plan.batch_axes) batch *= axis.size;
   Replay replay(plan, kernels, pool);

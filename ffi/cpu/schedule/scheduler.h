@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "ffi/base/error.h"
-#include "ffi/cpu/replay/replay.h"
+#include "ffi/cpu/base/kernel.h"
+#include "ffi/cpu/base/task_pool.h"
 
 namespace jax_rawcuda {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "ffi/cpu/base/context.h"
-#include "ffi/cpu/replay/replay.h"
+#include "ffi/cpu/base/kernel.h"
 
 namespace jax_rawcuda {
 

@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kMaxRows = 32;   // of A, and columns of B
 constexpr uint32_t kMaxDepth = 64;  // columns of A, and rows of B
 
-// The fields of a SyncPoint, as ops/matrices.py packs them.
+// The fields of a SyncPoint, as jax_rawcuda/cpu/sync/products.py packs them.
 struct Product {
   explicit Product(const SyncPoint& sync)
       : wmma(KindOf(sync) == SyncKind::kWmma),

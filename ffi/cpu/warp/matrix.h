@@ -4,11 +4,11 @@
 #include <cstdint>
 
 #include "ffi/cpu/base/context.h"
-#include "ffi/cpu/replay/replay.h"
+#include "ffi/cpu/base/kernel.h"
 
 namespace jax_rawcuda {
 
-// What one element of a matrix is; jax_rawcuda/cpu/ops/matrices.py mirrors it.
+// What one element of a matrix is; jax_rawcuda/cpu/sync/products.py mirrors it.
 enum class ElementKind : uint8_t {
   kF16 = 0,
   kBf16 = 1,

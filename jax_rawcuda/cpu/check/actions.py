@@ -1,6 +1,6 @@
 """Checks in the code of a kernel: each access asks the runtime first.
 
-`ffi/cpu/check_access.h` mirrors the numbers.
+`ffi/cpu/check/access.h` mirrors the numbers.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from ..ptx.operands import Operand, Vector
 from .points import SyncPoint
 
 _WARP_SIZE = 32
-# Elements, numbered as the scheduler does (ffi/cpu/matrix.h).
+# Elements, numbered as the scheduler does (ffi/cpu/warp/matrix.h).
 _KINDS = {
     "f16": 0,
     "bf16": 1,
