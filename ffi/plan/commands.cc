@@ -4,21 +4,21 @@
 #include <limits>
 #include <utility>
 
+#include "ffi/base/limits.h"
 #include "ffi/base/text.h"
+#include "ffi/plan/tags.h"
 
 namespace jax_rawcuda {
 namespace {
 
-// Limits of every CUDA device; a device's own are checked when it is initialized.
-constexpr uint64_t kMaxGrid[] = {2147483647, 65535, 65535};
-constexpr uint64_t kMaxBlock[] = {1024, 1024, 64};
-constexpr uint64_t kMaxThreads = 1024;
+constexpr uint32_t kLaunchFlags = static_cast<uint32_t>(LaunchFlag::kCooperative) |
+                                  static_cast<uint32_t>(LaunchFlag::kProgrammatic);
 constexpr uint64_t kMaxGuardBytes = uint64_t{1} << 20;
 constexpr uint64_t kMaxBufferBytes = uint64_t{1} << 62;
 constexpr uint64_t kMaxClusterBlocks = 16;
 constexpr uint64_t kMaxSharedBytes = std::numeric_limits<int32_t>::max();
 
-bool Within(const Extent& extent, const uint64_t (&limit)[3]) {
+bool Within(const Extent& extent, const Extent& limit) {
   return extent[0] <= limit[0] && extent[1] <= limit[1] && extent[2] <= limit[2];
 }
 
@@ -30,21 +30,7 @@ class CommandDecoder {
     const size_t count = reader_.Count(1);
     for (size_t i = 0; i < count; ++i) {
       where_ = "command " + Str(i);
-      const uint8_t tag = reader_.U8();
-      if (tag == 1) {
-        RETURN_IF_ERROR(DecodeLaunch());
-      } else if (tag == 2) {
-        RETURN_IF_ERROR(DecodeCopy());
-      } else if (tag == 3) {
-        RETURN_IF_ERROR(DecodeFill());
-      } else if (tag == 4) {
-        plan_.commands.push_back(Synchronize{});
-      } else if (tag == 5) {
-        RETURN_IF_ERROR(DecodeVerify());
-      } else {
-        RETURN_IF_ERROR(Readable());
-        return Malformed(" has tag " + Str(tag));
-      }
+      RETURN_IF_ERROR(DecodeCommand(static_cast<CommandTag>(reader_.U8())));
     }
     where_ = "the list of commands";
     return Readable();
@@ -55,6 +41,24 @@ class CommandDecoder {
     return MalformedPlan(plan_, where_ + detail);
   }
   Status Readable() const { return CheckReadable(reader_, plan_, where_); }
+
+  Status DecodeCommand(CommandTag tag) {
+    switch (tag) {
+      case CommandTag::kLaunch:
+        return DecodeLaunch();
+      case CommandTag::kCopy:
+        return DecodeCopy();
+      case CommandTag::kFill:
+        return DecodeFill();
+      case CommandTag::kSynchronize:
+        plan_.commands.push_back(Synchronize{});
+        return Status();
+      case CommandTag::kVerify:
+        return DecodeVerify();
+    }
+    RETURN_IF_ERROR(Readable());
+    return Malformed(" has tag " + Str(static_cast<uint8_t>(tag)));
+  }
 
   Extent ReadExtent() {
     Extent extent;
@@ -70,8 +74,8 @@ class CommandDecoder {
     launch.cluster = ReadExtent();
     launch.shared_mem_bytes = reader_.U32();
     const uint32_t flags = reader_.U32();
-    launch.cooperative = flags & 1;
-    launch.programmatic = flags & 2;
+    launch.cooperative = Has(flags, LaunchFlag::kCooperative);
+    launch.programmatic = Has(flags, LaunchFlag::kProgrammatic);
     const size_t arguments = reader_.Count(1 + 4);
     RETURN_IF_ERROR(Readable());
     if (launch.function >= plan_.functions.size()) {
@@ -80,7 +84,7 @@ class CommandDecoder {
     }
     const FunctionInfo& function = plan_.functions[launch.function];
     where_ += " (launch of '" + function.display_name + "')";
-    if (flags > 3) return Malformed(" has flags " + Str(flags));
+    if ((flags & ~kLaunchFlags) != 0) return Malformed(" has flags " + Str(flags));
     RETURN_IF_ERROR(CheckGeometry(launch));
     if (arguments != function.parameters.size()) {
       return Malformed(" passes " + Str(arguments) + " arguments; it has " +
@@ -124,18 +128,20 @@ class CommandDecoder {
 
   Status DecodeArgument(const ParameterInfo& parameter, Launch& launch) {
     Argument argument{};
-    const uint8_t kind = reader_.U8();
-    argument.is_pointer = kind == 0;
-    if (kind == 0) {
+    const auto kind = static_cast<ArgumentTag>(reader_.U8());
+    argument.is_pointer = kind == ArgumentTag::kPointer;
+    if (argument.is_pointer) {
       argument.pointer = ReadRef();
     } else {
       argument.scalar = reader_.Bytes();
     }
     RETURN_IF_ERROR(Readable());
     const std::string name = ", parameter '" + parameter.name + "'";
-    if (kind > 1) return Malformed(name + " has argument kind " + Str(kind));
-    if (kind == 0) RETURN_IF_ERROR(CheckSpan(argument.pointer, 0, name));
-    const uint64_t given = kind == 0 ? sizeof(void*) : argument.scalar.size();
+    if (!argument.is_pointer && kind != ArgumentTag::kScalar) {
+      return Malformed(name + " has argument kind " + Str(static_cast<uint8_t>(kind)));
+    }
+    if (argument.is_pointer) RETURN_IF_ERROR(CheckSpan(argument.pointer, 0, name));
+    const uint64_t given = argument.is_pointer ? sizeof(void*) : argument.scalar.size();
     if (given != parameter.size) {
       return Malformed(name + " has " + Str(parameter.size) + " bytes, its argument " +
                        Str(given));

@@ -9,17 +9,8 @@
 #include "ffi/plan/plan.h"
 
 namespace jax_rawcuda {
-namespace {
-
-constexpr uint32_t kMagic = 0x314B4843;  // "CHK1"
-constexpr uint8_t kInitialized = 1;
-constexpr uint8_t kVisible = 2;
-constexpr uint8_t kReadOnly = 4;
-
-}  // namespace
-
 Status DecodeLabels(Reader& reader, Plan& plan) {
-  if (reader.PeekU32() != kMagic) return Status();
+  if (reader.PeekU32() != kLabelsMagic) return Status();
   reader.U32();
   auto labels = std::make_shared<BufferLabels>();
   const std::pair<std::vector<BufferLabel>*, size_t> lists[] = {
@@ -31,10 +22,10 @@ Status DecodeLabels(Reader& reader, Plan& plan) {
       label.name = reader.Text();
       label.type = reader.Text();
       label.item_bytes = reader.U32();
-      const uint8_t flags = reader.U8();
-      label.initialized = (flags & kInitialized) != 0;
-      label.visible = (flags & kVisible) != 0;
-      label.read_only = (flags & kReadOnly) != 0;
+      const uint8_t state = reader.U8();
+      label.initialized = Has(state, BufferState::kInitialized);
+      label.visible = Has(state, BufferState::kVisible);
+      label.read_only = Has(state, BufferState::kReadOnly);
       list->push_back(std::move(label));
     }
   }

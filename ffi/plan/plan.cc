@@ -12,11 +12,8 @@
 namespace jax_rawcuda {
 namespace {
 
-constexpr uint32_t kMagic = 0x3143524A;  // "JRC1"
-
 constexpr int kAlignmentShift = 56;  // the size of a result is in the lower bits
 constexpr uint64_t kMaxAlignmentBits = 12;
-constexpr uint8_t kHasVariables = 0x80;  // beside the kind of an image
 constexpr size_t kBlobBytes = 32 + 3 * 8;
 
 constexpr uint64_t kMaxParameterBytes = 32764;
@@ -28,7 +25,7 @@ class Decoder {
       : reader_(bytes), image_bytes_(image_bytes) {}
 
   Result<Plan> Decode() {
-    if (reader_.U32() != kMagic) {
+    if (reader_.U32() != kPlanMagic) {
       return InvalidArgument(
           "jax_rawcuda: malformed plan: it does not begin with 'JRC1'. It was written "
           "by something else, or damaged.");
@@ -129,11 +126,12 @@ class Decoder {
     for (size_t i = 0; i < count; ++i) {
       const std::string name = "image " + Str(i);
       const uint8_t tag = reader_.U8();
-      const uint8_t kind = tag & ~kHasVariables;
+      const bool has_variables = Has(tag, ImageFlag::kHasVariables);
+      const uint8_t kind = tag & ~static_cast<uint8_t>(ImageFlag::kHasVariables);
       ImageEntry image{static_cast<ImageKind>(kind), ReadBlob(), {}};
-      if (tag & kHasVariables) image.variables = ReadBlob();
+      if (has_variables) image.variables = ReadBlob();
       RETURN_IF_ERROR(Readable(name));
-      if (kind < 1 || kind > 3) return Malformed(name + " has kind " + Str(kind));
+      if (!IsKnown(image.kind)) return Malformed(name + " has kind " + Str(kind));
       RETURN_IF_ERROR(CheckBlob(image.code, name));
       if (image.variables) {
         RETURN_IF_ERROR(CheckBlob(*image.variables, name + "'s values"));
@@ -141,6 +139,16 @@ class Decoder {
       plan_.images.push_back(image);
     }
     return Readable("the list of images");
+  }
+
+  static bool IsKnown(ImageKind kind) {
+    switch (kind) {
+      case ImageKind::kCubin:
+      case ImageKind::kPtx:
+      case ImageKind::kHostPtx:
+        return true;
+    }
+    return false;
   }
 
   Blob ReadBlob() {

@@ -13,6 +13,7 @@
 
 #include "ffi/base/error.h"
 #include "ffi/plan/labels.h"
+#include "ffi/plan/tags.h"
 
 namespace jax_rawcuda {
 
@@ -21,7 +22,6 @@ constexpr size_t kMaxBuffers = 1024;  // operands and results together
 constexpr size_t kMaxArguments = 1024;
 constexpr size_t kMaxBatchAxes = 16;
 
-enum class ImageKind : uint8_t { kCubin = 1, kPtx = 2, kHostPtx = 3 };
 using Digest = std::array<uint8_t, 32>;
 
 // Bytes in the `images` attribute.
@@ -50,8 +50,6 @@ struct FunctionInfo {
   std::string display_name;
   std::vector<ParameterInfo> parameters;
 };
-
-enum class Space : uint8_t { kOperand = 0, kResult = 1 };
 
 // A byte position in one of the call's buffers.
 struct BufferRef {

@@ -12,8 +12,6 @@ from .._device.loaded_kernel import FunctionAttributes
 from .._types.signature import KernelSignature
 from .variables import Values, VariableType
 
-MAX_THREADS = 1024  # per block, of every GPU so far
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ModuleImage:

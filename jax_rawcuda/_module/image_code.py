@@ -13,8 +13,9 @@ from .._compile.image import Entry, ImageVariable, ptx_entries, ptx_variables
 from .._compile.target import Target
 from .._device.loaded_kernel import FunctionAttributes
 from .._source.declared import Declared
+from .._types.launch import MAX_THREADS
 from .._types.signature import KernelSignature, make_signature
-from .code import MAX_THREADS, ModuleImage
+from .code import ModuleImage
 from .variables import Values, VariableType, symbols_of
 
 

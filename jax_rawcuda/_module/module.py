@@ -12,8 +12,9 @@ from .._compile.target import Target, default_target
 from .._device.driver import has_device, require_device
 from .._device.loaded_kernel import FunctionAttributes, LoadedKernel, Occupancy
 from .._source.options import NvrtcOptions
+from .._types.launch import MAX_THREADS
 from .._types.signature import KernelSignature
-from .code import MAX_THREADS, Code, ModuleImage
+from .code import Code, ModuleImage
 from .variables import Values, VariableType
 
 

@@ -18,8 +18,9 @@ from .._compile.program import Program
 from .._compile.result import CompileResult
 from .._compile.target import COMMON_ARCH, Target, source_arch
 from .._device.loaded_kernel import FunctionAttributes
+from .._types.launch import MAX_THREADS
 from .._types.signature import KernelSignature, make_signature
-from .code import MAX_THREADS, ModuleImage
+from .code import ModuleImage
 from .variables import Values, VariableType, read_type, symbols_of
 
 

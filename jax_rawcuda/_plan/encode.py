@@ -27,11 +27,17 @@ from .commands import (
 )
 from .labels import BufferState
 from .plan import Plan
+from .tags import (
+    LABELS_MAGIC,
+    PLAN_MAGIC,
+    ArgumentTag,
+    CommandTag,
+    ImageFlag,
+    ImageKind,
+    LaunchFlag,
+)
 
 ABI = 1
-_MAGIC = b"JRC1"
-_KINDS = {"cubin": 1, "ptx": 2, "host_ptx": 3}
-_HAS_VARIABLES = 0x80  # beside the kind
 
 
 def encode(plan: Plan, platform: str) -> dict[str, object]:
@@ -51,7 +57,7 @@ def encode(plan: Plan, platform: str) -> dict[str, object]:
     order = {key: i for i, key in enumerate(images)}
     blobs = _Blobs()
 
-    out = [_MAGIC, _string(plan.op_name), _sizes(t.nbytes for t in plan.operands)]
+    out = [PLAN_MAGIC, _string(plan.op_name), _sizes(t.nbytes for t in plan.operands)]
     out.append(_sizes([*(t.nbytes for t in plan.results), *_workspaces(plan)]))
     out.append(_batch_axes(plan))
     out.append(_u32(len(images)))
@@ -96,13 +102,13 @@ def _image_key(image: ModuleImage) -> tuple[bytes, tuple[tuple[str, bytes], ...]
 
 
 def _image(image: ModuleImage, blobs: _Blobs) -> bytes:
-    kind = _KINDS[image.kind]
+    kind = ImageKind[image.kind.upper()]
     if not image.variables:
-        return struct.pack("<B", kind) + blobs.add(image.data, image.digest)
+        return _tag(kind) + blobs.add(image.data, image.digest)
     pairs = [_string(symbol) + _string(data) for symbol, data in image.variables]
     values = _u32(len(pairs)) + b"".join(pairs)
     record = blobs.add(values, hashlib.sha256(values).digest())
-    head = struct.pack("<B", kind | _HAS_VARIABLES)
+    head = _tag(kind | ImageFlag.HAS_VARIABLES)
     return head + blobs.add(image.data, image.digest) + record
 
 
@@ -111,6 +117,10 @@ def _deflate(data: bytes) -> bytes:
     # Level 1: XLA spends 60 to 90 ms per MB of attribute text, so size matters more
     # than the last percent of compression.
     return zlib.compress(data, 1)
+
+
+def _tag(tag: int) -> bytes:
+    return struct.pack("<B", tag)
 
 
 def _u32(value: int) -> bytes:
@@ -164,8 +174,8 @@ def _ref(ref: BufferRef) -> bytes:
 
 def _argument(argument: PointerArgument | ScalarArgument) -> bytes:
     if isinstance(argument, PointerArgument):
-        return b"\0" + _ref(argument.ref)
-    return b"\1" + _string(argument.data)
+        return _tag(ArgumentTag.POINTER) + _ref(argument.ref)
+    return _tag(ArgumentTag.SCALAR) + _string(argument.data)
 
 
 def _command(
@@ -174,29 +184,26 @@ def _command(
     match command:
         case Launch(function, config, arguments):
             geometry = (*config.grid, *config.block, *(config.cluster or (0, 0, 0)))
-            flags = config.cooperative | config.programmatic << 1
-            head = struct.pack(
-                "<BI9III",
-                1,
-                functions[function],
-                *geometry,
-                config.shared_mem_bytes,
-                flags,
-            )
+            flags = LaunchFlag(0)
+            if config.cooperative:
+                flags |= LaunchFlag.COOPERATIVE
+            if config.programmatic:
+                flags |= LaunchFlag.PROGRAMMATIC
+            words = functions[function], *geometry, config.shared_mem_bytes, flags
+            head = _tag(CommandTag.LAUNCH) + struct.pack("<12I", *words)
             body = b"".join(_argument(a) for a in arguments)
             return head + _u32(len(arguments)) + body
         case Copy(destination, source, nbytes):
-            return b"\2" + _ref(destination) + _ref(source) + struct.pack("<Q", nbytes)
+            places = _ref(destination) + _ref(source)
+            return _tag(CommandTag.COPY) + places + struct.pack("<Q", nbytes)
         case Fill(destination, nbytes, width, value):
-            return b"\3" + _ref(destination) + struct.pack("<QBI", nbytes, width, value)
+            values = struct.pack("<QBI", nbytes, width, value)
+            return _tag(CommandTag.FILL) + _ref(destination) + values
         case Verify(begin, nbytes, guard, what):
             sizes = struct.pack("<QQ", nbytes, guard)
-            return b"\5" + _ref(begin) + sizes + _string(what)
+            return _tag(CommandTag.VERIFY) + _ref(begin) + sizes + _string(what)
         case Synchronize():
-            return b"\4"
-
-
-_LABELS_MAGIC = b"CHK1"
+            return _tag(CommandTag.SYNCHRONIZE)
 
 
 def image_of(function: Function, target: Target, plan: Plan) -> ModuleImage:
@@ -224,7 +231,7 @@ def _labels(plan: Plan) -> Iterator[bytes]:
     labels = plan.labels
     if labels is None:
         return
-    yield _LABELS_MAGIC
+    yield LABELS_MAGIC
     for name, array in zip(labels.operands, plan.operands, strict=True):
         state = BufferState.INITIALIZED
         yield _label(name, spell_array(array), array.dtype.itemsize, state)

@@ -4,12 +4,12 @@
 #include <array>
 #include <cstdint>
 
+#include "ffi/base/limits.h"
 #include "ffi/cpu/base/bit_tricks.h"
 #include "ffi/cpu/base/context.h"
 
 namespace jax_rawcuda {
 
-inline constexpr uint32_t kMaxThreads = 1024;  // of a block
 inline constexpr uint32_t kMaxWarps = kMaxThreads / kWarpSize;
 inline constexpr uint32_t kPtxBarriers = 16;
 // Tiles of several warps use the others:

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "ffi/cpu/base/barrier.h"
+#include "ffi/base/limits.h"
 #include "ffi/cpu/check/launch.h"
 #include "ffi/cpu/helpers/heap.h"
 #include "ffi/cpu/helpers/print.h"
@@ -17,9 +17,6 @@
 
 namespace jax_rawcuda {
 namespace {
-
-constexpr Extents kGridLimit = {0x7FFFFFFF, 0xFFFF, 0xFFFF};
-constexpr Extents kBlockLimit = {1024, 1024, 64};
 
 // Launches of fewer threads start on the calling thread alone: waking another one costs
 // more than they do, unless they turn out to be long.
@@ -35,11 +32,11 @@ std::string Grouped(const std::string_view name, const char* what, const Extents
 Status Validate(const HostKernel& kernel, const LaunchConfig& config) {
   const std::string name(config.name);
   for (int axis = 0; axis < 3; ++axis) {
-    if (config.grid[axis] > kGridLimit[axis]) {
-      return InvalidArgument(Grouped(name, "grid", config.grid, kGridLimit));
+    if (config.grid[axis] > kMaxGrid[axis]) {
+      return InvalidArgument(Grouped(name, "grid", config.grid, kMaxGrid));
     }
-    if (config.block[axis] == 0 || config.block[axis] > kBlockLimit[axis]) {
-      return InvalidArgument(Grouped(name, "block", config.block, kBlockLimit));
+    if (config.block[axis] == 0 || config.block[axis] > kMaxBlock[axis]) {
+      return InvalidArgument(Grouped(name, "block", config.block, kMaxBlock));
     }
   }
   const uint32_t threads = config.block[0] * config.block[1] * config.block[2];
