@@ -11,7 +11,9 @@ from .instruction import Location
 _FILE = re.compile(r'\.file\s+(\d+)\s+"(.*?)"')
 _INLINED = re.compile(r"@\[ (\S+?):(\d+):(\d+)")
 _MERGED = re.compile(r"@\[ (?![^@]+?:\d+:\d+ )")  # calls at several places: no column
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+# A comment may hold a quote or the start of another comment, a string both.
+_BLOCK_COMMENT = re.compile(r'("[^"\n]*"|//[^\n]*)|/\*.*?\*/', re.DOTALL)
+_LINE_COMMENT = re.compile(r'("[^"]*")|//.*')
 _DROPPED = (".version", ".target", ".address_size")
 # Stands for a `.loc` line in cleaned text, followed by an index into the line table.
 LOC = ".loc#"
@@ -25,7 +27,7 @@ def clean(text: str) -> tuple[str, tuple[Location, ...]]:
       The text, with `.loc#N;` for each line directive, and the table of locations.
     """
     if "/*" in text:
-        text = _COMMENT.sub(" ", text)
+        text = _BLOCK_COMMENT.sub(lambda found: found[1] or " ", text)
     files: dict[int, str] = {}
     places: list[list[str]] = []
     kept: list[str] = []
@@ -47,7 +49,9 @@ def clean(text: str) -> tuple[str, tuple[Location, ...]]:
         elif word.startswith(".section"):
             in_section = "}" not in word
         elif not word.startswith(_DROPPED):
-            kept.append(line if '"' in line else line.partition("//")[0])
+            if "//" in line:
+                line = _LINE_COMMENT.sub(lambda found: found[1] or "", line)
+            kept.append(line)
     return "\n".join(kept), tuple(_location(words, files) for words in places)
 
 

@@ -292,3 +292,22 @@ def test_spin_loop_yields():
     )
     cuts.cut_spin_loops(graph)
     assert any(isinstance(b.terminator, cfg.Suspend) for b in graph.blocks.values())
+
+
+COMMENTS = """
+    .reg .b32 %r<3>;  // it's "quoted; text" { here
+    mov.u32 %r0, 1;   // starts /* no block
+    mov.u32 %r1, /* "a; b" // c
+    */ 2;
+    .pragma "no // comment /* here";  // but "here"
+    add.u32 %r2, %r0, %r1;
+"""
+
+
+def test_comments_may_hold_quotes_and_other_comments():
+    body = kernel(COMMENTS).functions["k"].body
+    assert [inst.line for inst in body.statements if isinstance(inst, Instruction)] == [
+        "mov.u32 %r0, 1",
+        "mov.u32 %r1, 2",
+        "add.u32 %r2, %r0, %r1",
+    ]
