@@ -1,4 +1,5 @@
-// Vectors at places that are no multiple of their size, and right uses of such places.
+// alignment.cu: vectors at places that are no multiple of their size, and right uses
+// of such places.
 
 template <typename T, int N>
 struct alignas(sizeof(T) * N) Pack {
@@ -22,6 +23,10 @@ __device__ float table[64];
 
 extern "C" {
 
+// CALL: f32(256), zeros(256, "f4") | 256, 256 | grid=1, block=32, in_out="y"
+
+// SAYS: 's' (256; misaligned read of 16 bytes at byte offset 4;
+//   thread (1,0,0), block (0,0,0); it needs a multiple of 16 bytes.
 __global__ void cast_of_shared(const float* x, float* y) {
   __shared__ alignas(16) float s[64];
   int t = threadIdx.x;
@@ -32,6 +37,8 @@ __global__ void cast_of_shared(const float* x, float* y) {
   y[t] = v.x + v.y + v.z + v.w;
 }
 
+// SAYS: 'tile'; misaligned read of 8 bytes at byte offset 156;
+//   thread (1,0,0), block (0,0,0); it needs a multiple of 8 bytes.
 __global__ void odd_row(const float* x, float* y) {
   __shared__ alignas(16) float tile[32][33];
   int t = threadIdx.x;
@@ -41,6 +48,8 @@ __global__ void odd_row(const float* x, float* y) {
   y[t] = v.x + v.y;
 }
 
+// SAYS: 's'; misaligned write of 16 bytes at byte offset 12;
+//   thread (1,0,0), block (0,0,0); it needs a multiple of 16 bytes.
 __global__ void vector_store(const float* x, float* y) {
   __shared__ alignas(16) float s[128];
   int t = threadIdx.x;
@@ -49,6 +58,8 @@ __global__ void vector_store(const float* x, float* y) {
   y[t] = s[t];
 }
 
+// SAYS: 's'; misaligned write of 4 bytes at byte offset 1;
+//   thread (0,0,0), block (0,0,0); it needs a multiple of 4 bytes.
 __global__ void number_in_bytes(const float* x, float* y) {
   __shared__ char s[300];
   int t = threadIdx.x;
@@ -57,12 +68,16 @@ __global__ void number_in_bytes(const float* x, float* y) {
   y[t] = *(float*)&s[4 * t + 1];
 }
 
+// SAYS: argument 'y' (float32[256]); misaligned write of 16 bytes at byte offset 8;
+//   thread (0,0,0), block (0,0,0); it needs a multiple of 16 bytes.
 __global__ void copied_vector(const float* x, float* y) {
   int t = threadIdx.x;
   float4* to = (float4*)(y + 2);
   to[t] = ((const float4*)x)[t];  // BUG copied_vector
 }
 
+// SAYS: argument 'x' (float32[256]); misaligned read of 16 bytes at byte offset 8;
+//   thread (0,0,0), block (0,0,0); it needs a multiple of 16 bytes.
 __global__ void copied_in(const float* x, float* y) {
   int t = threadIdx.x;
   const float4* from = (const float4*)(x + 2);
@@ -70,6 +85,8 @@ __global__ void copied_in(const float* x, float* y) {
   ((float4*)y)[t] = v;
 }
 
+// SAYS: argument 'y' (float32[256]); misaligned write of 16 bytes at byte offset 24;
+//   thread (1,0,0), block (0,0,0); it needs a multiple of 16 bytes.
 __global__ void copied_out(const float* x, float* y) {
   int t = threadIdx.x;
   float4 v = ((const float4*)x)[t];
@@ -77,12 +94,16 @@ __global__ void copied_out(const float* x, float* y) {
   if (t & 1) ((float4*)(y + 2))[t] = v;  // BUG copied_out
 }
 
+// SAYS: argument 'x' (float32[256]); misaligned read of 16 bytes at byte offset 8;
+//   thread (0,0,0), block (0,0,0); it needs a multiple of 16 bytes.
 __global__ void copied_pack(const float* x, float* y) {
   int t = threadIdx.x;
   Pack<double, 2> v = *(const Pack<double, 2>*)(x + 4 * t + 2);  // BUG copied_pack
   if (t < 31) *(Pack<double, 2>*)(y + 4 * t) = v;
 }
 
+// SAYS: 's'; misaligned read of 16 bytes at byte offset 24;
+//   thread (1,0,0), block (0,0,0); it needs a multiple of 16 bytes.; Align the index
 __global__ void pack(const float* x, float* y) {
   __shared__ alignas(16) float s[256];
   int t = threadIdx.x;
@@ -92,12 +113,17 @@ __global__ void pack(const float* x, float* y) {
   y[t] = v.part[0] + v.part[1] + v.part[2] + v.part[3];
 }
 
+// SAYS: 'table'; misaligned read of 8 bytes at byte offset 4;
+//   thread (0,0,0), block (0,0,0); it needs a multiple of 8 bytes.
 __global__ void global_table(const float* x, float* y) {
   int t = threadIdx.x;
   float2 v = *(float2*)&table[t + 1];  // BUG global_table
   y[t] = x[t] + v.x * v.y;
 }
 
+// SAYS: 's' (256 bytes); misaligned write of 8 bytes at byte offset 0;
+//   thread (0,0,0), block (0,0,0); it needs a multiple of 8 bytes.;
+//   Declare it with alignas(8), or use a narrower type.
 __global__ void unaligned_declaration(const float* x, float* y) {
   __shared__ char first[4], s[256];
   int t = threadIdx.x;

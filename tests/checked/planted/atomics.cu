@@ -1,9 +1,10 @@
 // atomics.cu: kernels that mix atomic and plain accesses, or order too few threads, and
-// beside each one that is right. The lines that a report must name end in BUG and the
-// kernel's name.
+// beside each one that is right.
 #include <cuda/atomic>
 
 // Thread 0 may come after the others.
+// CALL: below(9, 64) | 64 -> 1 | grid=1, block=64
+// SAYS: shared memory 'total'; data race; not ordered
 extern "C" __global__ void late_zero(const int* x, int* y) {
   __shared__ int total;
   int t = threadIdx.x;
@@ -23,6 +24,8 @@ extern "C" __global__ void late_zero_fixed(const int* x, int* y) {
 }
 
 // The first look at the best value is not atomic.
+// CALL: below(99, 256), zeros(1) | n, 1 | block=64, in_out="best"
+// SAYS: argument 'best'; data race; not ordered
 extern "C" __global__ void peeked_maximum(const int* x, int* best, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
@@ -38,6 +41,9 @@ extern "C" __global__ void peeked_maximum_fixed(const int* x, int* best, int n) 
 }
 
 // A fence for the block, where other blocks read.
+// CALL: f32(8), zeros(8, "f4"), zeros(1, "u4") | 8, 8, 1 -> 1 | grid=8, block=32,
+//   in_out=("partial", "done")
+// SAYS: argument 'partial'; data race; not ordered; block (7,0,0)
 extern "C" __global__ void block_fence(const float* x, float* partial, unsigned* done,
                                        float* y) {
   __shared__ bool last;
@@ -70,6 +76,8 @@ extern "C" __global__ void block_fence_fixed(const float* x, float* partial,
 }
 
 // Atomic within each block only.
+// CALL: below(9, 128), zeros(1) | n, 1 | block=64, in_out="total"
+// SAYS: argument 'total'; data race; not ordered; block (1,0,0)
 extern "C" __global__ void block_counter(const int* x, int* total, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) atomicAdd_block(total, x[i]);  // BUG block_counter
@@ -84,6 +92,7 @@ __device__ void count(const int* x, int* total, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) cuda::atomic_ref<int, scope>(*total).fetch_add(x[i]);
 }
+// SAYS: argument 'total'; data race; not ordered; block (1,0,0)
 extern "C" __global__ void scoped_ref(const int* x, int* total, int n) {
   count<cuda::thread_scope_block>(x, total, n);
 }
@@ -92,6 +101,8 @@ extern "C" __global__ void scoped_ref_fixed(const int* x, int* total, int n) {
 }
 
 // A flag says that the value is there, but nothing orders the two.
+// CALL: below(9, 64) | 64 -> 1 | grid=1, block=64
+// SAYS: shared memory 'value'; data race; not ordered
 extern "C" __global__ void flag(const int* x, int* y) {
   __shared__ int value, ready;
   int t = threadIdx.x;
@@ -124,6 +135,8 @@ extern "C" __global__ void flag_fixed(const int* x, int* y) {
 }
 
 // Plain writes beside 16-bit atomic ones, and on them.
+// CALL: 1 + below(9, 32), zeros(32, "u2") | 32, 32 | grid=1, block=32, in_out="y"
+// SAYS: argument 'y' (uint16[32]); data race; not ordered
 extern "C" __global__ void short_neighbours(const int* x, unsigned short* y) {
   int t = threadIdx.x;
   if (t % 2 == 0) {

@@ -1,10 +1,12 @@
 // barriers.cu: kernels whose threads do not all come to a barrier, and beside each one
-// that is right. The lines that a report must name end in BUG and the kernel's name.
+// that is right.
 #include <cooperative_groups.h>
 
 namespace cg = cooperative_groups;
 
 // The other half goes on and ends.
+// CALL: f32(64), 64 | 64 -> 64 | grid=1, block=64
+// SAYS: divergent __syncthreads; has gone past it and ended; thread (32,0,0)
 extern "C" __global__ void skipped(const float* x, float* y, int n) {
   __shared__ float s[64];
   int t = threadIdx.x;
@@ -27,6 +29,8 @@ extern "C" __global__ void skipped_fixed(const float* x, float* y, int n) {
 }
 
 // Threads with less work leave the loop earlier.
+// CALL: f32(100) | n -> 64 | grid=1, block=64
+// SAYS: divergent __syncthreads; has gone past it and ended
 extern "C" __global__ void uneven_trips(const float* x, float* y, int n) {
   __shared__ float s[64];
   int t = threadIdx.x;
@@ -53,6 +57,8 @@ extern "C" __global__ void uneven_trips_fixed(const float* x, float* y, int n) {
 }
 
 // A thread that has found its value does not wait for the others.
+// CALL: np.arange(64, dtype="f4"), 3 | 64 -> 64 | grid=1, block=64
+// SAYS: divergent __syncthreads; has gone past it and ended
 extern "C" __global__ void break_out(const float* x, float* y, int n) {
   __shared__ float s[64];
   int t = threadIdx.x, steps = 0;
@@ -83,6 +89,8 @@ extern "C" __global__ void break_out_fixed(const float* x, float* y, int n) {
 }
 
 // One line, two barriers.
+// CALL: f32(64), 64 | 64 -> 64 | grid=1, block=64
+// SAYS: divergent __syncthreads; reached by another branch; thread (32,0,0)
 extern "C" __global__ void one_line(const float* x, float* y, int n) {
   __shared__ float s[64];
   int t = threadIdx.x;
@@ -106,6 +114,7 @@ __device__ float exchanged(float* s, float value, int t) {
   __syncthreads();  // BUG called_twice
   return s[63 - t];
 }
+// SAYS: divergent __syncthreads
 extern "C" __global__ void called_twice(const float* x, float* y, int n) {
   __shared__ float s[64];
   int t = threadIdx.x;
@@ -123,6 +132,7 @@ extern "C" __global__ void called_twice_fixed(const float* x, float* y, int n) {
 }
 
 // A barrier that counts is a barrier.
+// SAYS: divergent __syncthreads
 extern "C" __global__ void counted(const float* x, float* y, int n) {
   int t = threadIdx.x;
   if (x[t] > 0.0f) {
@@ -138,6 +148,7 @@ extern "C" __global__ void counted_fixed(const float* x, float* y, int n) {
   y[t] = x[t] > 0.0f ? high : -low;
 }
 
+// SAYS: divergent __syncthreads; has gone past it and ended
 extern "C" __global__ void grouped(const float* x, float* y, int n) {
   __shared__ float s[64];
   auto block = cg::this_thread_block();
@@ -154,6 +165,120 @@ extern "C" __global__ void grouped_fixed(const float* x, float* y, int n) {
   block.sync();
   y[t] = s[t] + 1.0f;
 }
+
+// Only half of the lanes that the mask names come to the shuffle.
+// SAYS: divergent warp operation; has gone past it and ended
+extern "C" __global__ void half_shuffle(const float* x, float* y, int n) {
+  int t = threadIdx.x;
+  float value = x[t];
+  if (t % 32 < 16) {
+    value += __shfl_xor_sync(0xffffffff, value, 8);  // BUG half_shuffle
+  }
+  y[t] = value;  // BUG half_shuffle
+}
+extern "C" __global__ void half_shuffle_fixed(const float* x, float* y, int n) {
+  int t = threadIdx.x;
+  float value = x[t];
+  if (t % 32 < 16) {
+    value += __shfl_xor_sync(0x0000ffff, value, 8);
+  }
+  y[t] = value;
+}
+
+// SAYS: divergent warp operation; has gone past it and ended
+extern "C" __global__ void half_tile(const float* x, float* y, int n) {
+  auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+  float value = x[threadIdx.x];
+  if (tile.thread_rank() < 8) value = tile.shfl(value, 0);
+  y[threadIdx.x] = value;  // BUG half_tile
+}
+extern "C" __global__ void half_tile_fixed(const float* x, float* y, int n) {
+  auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+  float value = x[threadIdx.x];
+  float first = tile.shfl(value, 0);
+  y[threadIdx.x] = tile.thread_rank() < 8 ? first : value;
+}
+
+// Threads that have nothing to add go on to read the sum.
+// CALL: f32(64) | 64 -> 64 | grid=1, block=64
+// SAYS: data race; not ordered; waits at the __syncthreads() at; has gone past;
+//   of the branch
+extern "C" __global__ void tree(const float* x, float* y) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  s[t] = x[t];
+  __syncthreads();
+  for (int h = 32; h > 0; h /= 2) {
+    if (t < h) {
+      s[t] += s[t + h];  // BUG tree
+      __syncthreads();   // BUG tree
+    }
+  }
+  y[t] = s[0];  // BUG tree
+}
+extern "C" __global__ void tree_fixed(const float* x, float* y) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  s[t] = x[t];
+  __syncthreads();
+  for (int h = 32; h > 0; h /= 2) {
+    if (t < h) s[t] += s[t + h];
+    __syncthreads();
+  }
+  y[t] = s[0];
+}
+// The same before a write, which only tells afterwards whether it has changed anything.
+// CALL: f32(64), 40 | 64 -> 64 | grid=1, block=64
+// SAYS: data race; not ordered; waits at the __syncthreads() at; has gone past;
+//   of the branch
+extern "C" __global__ void cleared(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  s[t] = 0;
+  __syncthreads();
+  if (t < n) {
+    y[t] = s[n];      // BUG cleared
+    __syncthreads();  // BUG cleared
+  }
+  s[t] = x[t];  // BUG cleared
+}
+extern "C" __global__ void cleared_fixed(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  s[t] = 0;
+  __syncthreads();
+  if (t < n) y[t] = s[n];
+  __syncthreads();
+  s[t] = x[t];
+  if (t >= n) y[t] = s[t];
+}
+
+// Warp 1 skips the barrier, and touches no memory afterwards.
+// CALL: f32(64), 0 | 64 -> 64 | grid=1, block=64
+// SAYS: divergent __syncthreads; has gone past it and ended; thread (32,0,0)
+extern "C" __global__ void quiet_vote(const float* x, float* y, int n) {
+  __shared__ float s[32];
+  int t = threadIdx.x;
+  float value = x[t];
+  if (t < 32) {
+    s[t] = value;
+    __syncthreads();  // BUG quiet_vote
+    value = s[t ^ 1];
+  }
+  int count = __popc(__ballot_sync(0xffffffff, value > 0.0f));  // BUG quiet_vote
+  if (t < 32) y[t] = y[t + 32] = count;
+}
+extern "C" __global__ void quiet_vote_fixed(const float* x, float* y, int n) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  s[t] = x[t];
+  __syncthreads();
+  int count = __popc(__ballot_sync(0xffffffff, s[t ^ 1] > 0.0f));
+  if (t < 32) y[t] = y[t + 32] = count;
+}
+
+// From here on nothing is wrong: threads that have ended need not come.
+// CALL: f32(64), 40 | 64 -> 64 | grid=1, block=64
 
 // What threads do before they return is their own business.
 extern "C" __global__ void return_early(const float* x, float* y, int n) {
@@ -190,37 +315,6 @@ extern "C" __global__ void roles(const float* x, float* y, int n) {
   }
 }
 
-// Only half of the lanes that the mask names come to the shuffle.
-extern "C" __global__ void half_shuffle(const float* x, float* y, int n) {
-  int t = threadIdx.x;
-  float value = x[t];
-  if (t % 32 < 16) {
-    value += __shfl_xor_sync(0xffffffff, value, 8);  // BUG half_shuffle
-  }
-  y[t] = value;  // BUG half_shuffle
-}
-extern "C" __global__ void half_shuffle_fixed(const float* x, float* y, int n) {
-  int t = threadIdx.x;
-  float value = x[t];
-  if (t % 32 < 16) {
-    value += __shfl_xor_sync(0x0000ffff, value, 8);
-  }
-  y[t] = value;
-}
-
-extern "C" __global__ void half_tile(const float* x, float* y, int n) {
-  auto tile = cg::tiled_partition<32>(cg::this_thread_block());
-  float value = x[threadIdx.x];
-  if (tile.thread_rank() < 8) value = tile.shfl(value, 0);
-  y[threadIdx.x] = value;  // BUG half_tile
-}
-extern "C" __global__ void half_tile_fixed(const float* x, float* y, int n) {
-  auto tile = cg::tiled_partition<32>(cg::this_thread_block());
-  float value = x[threadIdx.x];
-  float first = tile.shfl(value, 0);
-  y[threadIdx.x] = tile.thread_rank() < 8 ? first : value;
-}
-
 // Lanes that have returned need not come.
 extern "C" __global__ void shuffle_of_the_rest(const float* x, float* y, int n) {
   int t = threadIdx.x;
@@ -255,76 +349,6 @@ extern "C" __global__ void return_from_lambda(const float* x, float* y, int n) {
   y[t] = s[n - 1 - t];
 extern "C" __global__ void return_in_macro(const float* x, float* y, int n) {
   REVERSE(x, y, n)
-}
-
-// Threads that have nothing to add go on to read the sum.
-extern "C" __global__ void tree(const float* x, float* y) {
-  __shared__ float s[64];
-  int t = threadIdx.x;
-  s[t] = x[t];
-  __syncthreads();
-  for (int h = 32; h > 0; h /= 2) {
-    if (t < h) {
-      s[t] += s[t + h];  // BUG tree
-      __syncthreads();   // BUG tree
-    }
-  }
-  y[t] = s[0];  // BUG tree
-}
-extern "C" __global__ void tree_fixed(const float* x, float* y) {
-  __shared__ float s[64];
-  int t = threadIdx.x;
-  s[t] = x[t];
-  __syncthreads();
-  for (int h = 32; h > 0; h /= 2) {
-    if (t < h) s[t] += s[t + h];
-    __syncthreads();
-  }
-  y[t] = s[0];
-}
-// The same before a write, which only tells afterwards whether it has changed anything.
-extern "C" __global__ void cleared(const float* x, float* y, int n) {
-  __shared__ float s[64];
-  int t = threadIdx.x;
-  s[t] = 0;
-  __syncthreads();
-  if (t < n) {
-    y[t] = s[n];      // BUG cleared
-    __syncthreads();  // BUG cleared
-  }
-  s[t] = x[t];  // BUG cleared
-}
-extern "C" __global__ void cleared_fixed(const float* x, float* y, int n) {
-  __shared__ float s[64];
-  int t = threadIdx.x;
-  s[t] = 0;
-  __syncthreads();
-  if (t < n) y[t] = s[n];
-  __syncthreads();
-  s[t] = x[t];
-  if (t >= n) y[t] = s[t];
-}
-
-// Warp 1 skips the barrier, and touches no memory afterwards.
-extern "C" __global__ void quiet_vote(const float* x, float* y, int n) {
-  __shared__ float s[32];
-  int t = threadIdx.x;
-  float value = x[t];
-  if (t < 32) {
-    s[t] = value;
-    __syncthreads();  // BUG quiet_vote
-    value = s[t ^ 1];
-  }
-  int count = __popc(__ballot_sync(0xffffffff, value > 0.0f));  // BUG quiet_vote
-  if (t < 32) y[t] = y[t + 32] = count;
-}
-extern "C" __global__ void quiet_vote_fixed(const float* x, float* y, int n) {
-  __shared__ float s[64];
-  int t = threadIdx.x;
-  s[t] = x[t];
-  __syncthreads();
-  int count = __popc(__ballot_sync(0xffffffff, s[t ^ 1] > 0.0f));
-  if (t < 32) y[t] = y[t + 32] = count;
 }
 
 // Warp 1 votes as well, before it leaves: nobody waits for it.

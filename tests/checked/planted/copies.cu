@@ -1,5 +1,4 @@
-// copies.cu: what nobody has written, copied and used. The macro RIGHT, 0 or 1, makes
-// the kernels right or wrong. Lines that a report must name end in BUG and the name.
+// copies.cu: what nobody has written, copied and used.
 
 struct Item {
   int key;
@@ -13,7 +12,10 @@ struct Node {
 
 extern "C" {
 
+// CALL: f32(32) | 32 -> 32 | grid=1, block=32
+
 // Whole items move, but only the fields that have been written are used.
+// SAYS: 'a' (512 bytes); that nothing has written; byte offset 504 (element 126)
 __global__ void moved_items(const float* x, float* y) {
   __shared__ Item a[32], b[32];
   int t = threadIdx.x;
@@ -25,6 +27,7 @@ __global__ void moved_items(const float* x, float* y) {
   y[t] = b[t].value + (RIGHT ? b[t].key : b[t].link);
 }
 
+// SAYS: 'a'; that nothing has written; byte offset 48 (element 12); (0,0,0)
 __global__ void sorted_items(const float* x, float* y) {
   __shared__ Item a[32];
   int t = threadIdx.x;
@@ -47,6 +50,7 @@ __global__ void sorted_items(const float* x, float* y) {
 }
 
 // Through local memory, which has no shadow of its own.
+// SAYS: 'a'; that nothing has written; thread (0,0,0)
 __global__ void chosen_item(const float* x, float* y) {
   __shared__ Item a[32];
   int t = threadIdx.x;
@@ -60,6 +64,7 @@ __global__ void chosen_item(const float* x, float* y) {
 }
 
 // The copy is written over before anybody reads it.
+// SAYS: 'a'; that nothing has written; byte offset 64 (element 16)
 __global__ void written_over(const float* x, float* y) {
   __shared__ float a[32], b[32];
   int t = threadIdx.x;
@@ -73,6 +78,7 @@ __global__ void written_over(const float* x, float* y) {
 }
 
 // A result shows what it is copied from.
+// SAYS: 'a'; that nothing has written; byte offset 496 (element 124); (0,0,0)
 __global__ void copied_out(const float* x, float* y) {
   __shared__ float4 a[32];
   int t = threadIdx.x;
@@ -81,6 +87,7 @@ __global__ void copied_out(const float* x, float* y) {
   y[t] = a[31 - t].x;  // BUG copied_out
 }
 
+// SAYS: memory from malloc (16 bytes); that nothing has written; thread (3,0,0)
 __global__ void heap_gap(const float* x, float* y) {
   int t = threadIdx.x;
   float* row = (float*)malloc(4 * sizeof(float));
@@ -89,6 +96,7 @@ __global__ void heap_gap(const float* x, float* y) {
   free(row);
 }
 
+// SAYS: memory from malloc (128 bytes); that nothing has written
 __global__ void heap_race(const float* x, float* y) {
   __shared__ float* team;
   int t = threadIdx.x;
@@ -104,6 +112,7 @@ __global__ void heap_race(const float* x, float* y) {
 }
 
 // The last thread frees what the others may still be reading.
+// SAYS: memory from malloc (128 bytes); data race; not ordered
 __global__ void freed_early(const float* x, float* y) {
   __shared__ float* team;
   int t = threadIdx.x;
@@ -119,6 +128,7 @@ __global__ void freed_early(const float* x, float* y) {
 }
 
 // A list of which the last node has no end.
+// SAYS: from malloc (16 bytes); that nothing has written; byte offset 8 (element 1)
 __global__ void endless_list(const float* x, float* y) {
   Node* head = nullptr;
   int t = threadIdx.x, sum = 0;

@@ -1,6 +1,5 @@
 // guesses.cu: plain reads that a compare-and-swap verifies, which are right, and at the
-// end some that it does not. The lines that a report must name end in BUG and the
-// kernel's name; a kernel of which RIGHT is true has none.
+// end some that it does not.
 #if RIGHT
 #define LOOK(p) (*(volatile int*)(p))
 #else
@@ -120,6 +119,8 @@ extern "C" __global__ void try_once(const int* x, int* y) {
 }
 
 // The early way out tells what has not been verified.
+// CALL: zeros(1), zeros(64), 10 | 1, 64 | grid=2, block=32, in_out=("total", "y")
+// SAYS: argument 'total' (int32[1]); data race; not ordered
 extern "C" __global__ void told(int* total, int* y, int limit) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   int seen = LOOK(total);  // BUG told
@@ -130,6 +131,7 @@ extern "C" __global__ void told(int* total, int* y, int limit) {
   }
   y[i] = seen;
 }
+// SAYS: argument 'total' (int32[1]); data race; not ordered
 extern "C" __global__ void one_side(int* total, int* y, int limit) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const int seen = LOOK(total);  // BUG one_side
@@ -140,6 +142,7 @@ extern "C" __global__ void one_side(int* total, int* y, int limit) {
   }
 }
 // What is swapped is something else.
+// SAYS: argument 'total' (int32[1]); data race; not ordered
 extern "C" __global__ void other_value(int* total, int* y, int limit) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (LOOK(total) < limit) {        // BUG other_value
@@ -147,6 +150,7 @@ extern "C" __global__ void other_value(int* total, int* y, int limit) {
   }
 }
 // The swap verifies the flag, but not what the flag stands for.
+// SAYS: argument 'y' (int32[64]); data race; not ordered
 extern "C" __global__ void message(int* total, int* y, int limit) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i == 0) {

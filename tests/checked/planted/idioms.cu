@@ -1,10 +1,11 @@
-// idioms.cu: kernels that the macro RIGHT, 0 or 1, makes right or wrong. The lines that
-// a report about the wrong ones must name end in BUG and the kernel's name.
+// idioms.cu: what experienced programmers write, with a mistake and without.
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 
 namespace cg = cooperative_groups;
 
+// CALL: f32(64) | 64 -> 64 | grid=1, block=64
+// SAYS: shared memory 's'; out of bounds
 extern "C" __global__ void inclusive_scan(const float* x, float* y) {
   __shared__ float s[64];
   int t = threadIdx.x;
@@ -19,6 +20,8 @@ extern "C" __global__ void inclusive_scan(const float* x, float* y) {
 }
 
 // The partner may lie beyond an array whose length is no power of two.
+// CALL: f32(48) | 48 -> 48 | grid=1, block=48
+// SAYS: shared memory 's' (192 bytes); out of bounds; thread (16,0,0)
 extern "C" __global__ void bitonic_partner(const float* x, float* y) {
   __shared__ float s[48];
   int t = threadIdx.x;
@@ -34,6 +37,8 @@ extern "C" __global__ void bitonic_partner(const float* x, float* y) {
 }
 
 // Rows of any length need one offset more than there are rows.
+// CALL: i32(*range(33)), f32(32) | rows, 32 -> 32 | grid=1, block=64
+// SAYS: argument 'offset' (int32[33]); out of bounds; element 33
 extern "C" __global__ void ragged_sums(const int* offset, const float* x, float* y,
                                        int rows) {
   int i = threadIdx.x;
@@ -43,6 +48,8 @@ extern "C" __global__ void ragged_sums(const int* offset, const float* x, float*
   y[i] = sum;
 }
 
+// CALL: i32(*range(-4, 8), *[3] * 20) | 32 -> 8 | grid=1, block=32
+// SAYS: shared memory 'bins' (32 bytes); out of bounds; element -4
 extern "C" __global__ void negative_bin(const int* x, int* y) {
   __shared__ int bins[8];
   int t = threadIdx.x;
@@ -53,6 +60,8 @@ extern "C" __global__ void negative_bin(const int* x, int* y) {
   if (t < 8) y[t] = bins[t];
 }
 
+// CALL: f32(32) | 32 -> 32 | grid=1, block=32
+// SAYS: shared memory 's'; out of bounds
 extern "C" __global__ void async_shift(const float* x, float* y) {
   __shared__ float s[36];
   int t = threadIdx.x, to = RIGHT ? t + 4 : t + 5;
@@ -64,6 +73,8 @@ extern "C" __global__ void async_shift(const float* x, float* y) {
 }
 
 // The first round reads what only the second one writes.
+// CALL: f32(3, 32) | n 32 -> 32 | grid=1, block=32
+// SAYS: shared memory 's'; that nothing has written
 extern "C" __global__ void double_buffer(const float* x, float* y, int n) {
   __shared__ float s[2][32];
   int t = threadIdx.x;
@@ -77,6 +88,8 @@ extern "C" __global__ void double_buffer(const float* x, float* y, int n) {
   y[t] = sum;
 }
 
+// CALL: f32(40) | n -> 1 | grid=1, block=64
+// SAYS: that nothing has written
 extern "C" __global__ void ragged_reduce(const float* x, float* y, int n) {
   __shared__ float s[64];
   int t = threadIdx.x;
@@ -89,6 +102,8 @@ extern "C" __global__ void ragged_reduce(const float* x, float* y, int n) {
   if (t == 0) y[0] = s[0];
 }
 
+// CALL: f32(64), 3 | 64 -> 64 | grid=1, block=64
+// SAYS: shared memory 'a'; data race; not ordered
 extern "C" __global__ void ping_pong(const float* x, float* y, int n) {
   __shared__ float a[64], b[64];
   int t = threadIdx.x;
@@ -103,6 +118,8 @@ extern "C" __global__ void ping_pong(const float* x, float* y, int n) {
   y[t] = a[t];
 }
 
+// CALL: f32(64) | 64 -> 64 | grid=1, block=64
+// SAYS: shared memory 's'; data race; not ordered
 extern "C" __global__ void rotate(const float* x, float* y) {
   __shared__ float s[64];
   int t = threadIdx.x;
@@ -116,6 +133,8 @@ extern "C" __global__ void rotate(const float* x, float* y) {
 }
 
 // All blocks use one piece of scratch.
+// CALL: f32(64), zeros(64, "f4") | 64, 64 -> 64 | grid=2, block=32, in_out="scratch"
+// SAYS: argument 'scratch'; data race; not ordered; block (1,0,0)
 extern "C" __global__ void shared_scratch(const float* x, float* scratch, float* y) {
   int t = threadIdx.x, first = blockIdx.x * 32;
   float* mine = scratch + (RIGHT ? first : 0);
@@ -124,6 +143,8 @@ extern "C" __global__ void shared_scratch(const float* x, float* scratch, float*
   y[first + t] = mine[31 - t];
 }
 
+// CALL: f32(64), zeros(1, "f4") | 64, 1 | grid=2, block=32, in_out="y"
+// SAYS: argument 'y'; data race; not ordered
 extern "C" __global__ void dot(const float* x, float* y) {
   float v = x[blockIdx.x * 32 + threadIdx.x];
   for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffff, v, d);
@@ -135,6 +156,9 @@ extern "C" __global__ void dot(const float* x, float* y) {
   }
 }
 
+// CALL: i32(*range(1, 9)), i32(0), i32(0) | 8, 1, 1 | grid=8, block=32, in_out=("lock",
+//   "total")
+// SAYS: argument 'total'; data race; not ordered
 extern "C" __global__ void unfenced_lock(const int* x, int* lock, int* total) {
   if (threadIdx.x != 0) return;
   while (atomicCAS(lock, 0, 1) != 0) {
@@ -144,6 +168,7 @@ extern "C" __global__ void unfenced_lock(const int* x, int* lock, int* total) {
   atomicExch(lock, 0);
 }
 
+// SAYS: argument 'lock'; data race; not ordered
 extern "C" __global__ void plain_unlock(const int* x, int* lock, int* total) {
   if (threadIdx.x != 0) return;
   while (atomicCAS(lock, 0, 1) != 0) {
@@ -158,6 +183,8 @@ extern "C" __global__ void plain_unlock(const int* x, int* lock, int* total) {
 }
 
 // A lane that the mask leaves out has not been waited for.
+// CALL: f32(32) | 32 -> 32 | grid=1, block=32
+// SAYS: shared memory 's'; data race; not ordered
 extern "C" __global__ void partial_mask(const float* x, float* y) {
   __shared__ float s[32];
   int t = threadIdx.x;
@@ -166,6 +193,8 @@ extern "C" __global__ void partial_mask(const float* x, float* y) {
   y[t] = s[31 - t];  // BUG partial_mask
 }
 
+// CALL: f32(64) | 64 -> 1 | grid=1, block=64
+// SAYS: 'value'; data race; not ordered
 extern "C" __global__ void volatile_flag(const float* x, float* y) {
   __shared__ float value;
   __shared__ volatile int ready;
@@ -185,6 +214,8 @@ extern "C" __global__ void volatile_flag(const float* x, float* y) {
 }
 
 // A block goes on while its neighbour still reads its memory.
+// CALL: f32(64) | 64 -> 64 | grid=2, block=32, cluster=2
+// SAYS: shared memory 's'; data race; not ordered
 extern "C" __global__ void cluster_reuse(const float* x, float* y) {
   __shared__ float s[32];
   auto cluster = cg::this_cluster();
@@ -200,6 +231,8 @@ extern "C" __global__ void cluster_reuse(const float* x, float* y) {
   if (RIGHT) cluster.sync();
 }
 
+// CALL: 10 * f32(64), 3 | 64 -> 64 | grid=1, block=64
+// SAYS: divergent __syncthreads; has gone past it and ended
 extern "C" __global__ void continue_early(const float* x, float* y, int n) {
   __shared__ float s[64];
   int t = threadIdx.x;
@@ -213,6 +246,8 @@ extern "C" __global__ void continue_early(const float* x, float* y, int n) {
 }
 
 // Some threads may see no change where others see one.
+// CALL: f32(64) | 64 -> 64 | grid=1, block=64
+// SAYS: divergent __syncthreads; has gone past it and ended
 extern "C" __global__ void until_stable(const float* x, float* y) {
   __shared__ float s[64];
   int t = threadIdx.x;
@@ -229,6 +264,8 @@ extern "C" __global__ void until_stable(const float* x, float* y) {
   y[t] = s[t];  // BUG until_stable
 }
 
+// CALL: f32(64), 40 | 64 -> 64 | grid=1, block=64
+// SAYS: divergent __syncthreads; has gone past it and ended
 extern "C" __global__ void short_circuit(const float* x, float* y, int n) {
   int t = threadIdx.x;
   bool any = RIGHT ? __syncthreads_or(t < n && x[t] > 1.0f)
@@ -236,6 +273,8 @@ extern "C" __global__ void short_circuit(const float* x, float* y, int n) {
   y[t] = any;                                                 // BUG short_circuit
 }
 
+// CALL: f32(64) | 64 -> 64 | grid=2, block=32, cluster=2
+// SAYS: divergent cluster barrier; has gone past it and ended; block (1,0,0)
 extern "C" __global__ void lone_cluster_sync(const float* x, float* y) {
   auto cluster = cg::this_cluster();
   int i = blockIdx.x * 32 + threadIdx.x;
@@ -247,6 +286,8 @@ __device__ __attribute__((noinline)) void meet(float* s, int t) {
   s[t] += 1.0f;
   __syncthreads();  // BUG called_by_few
 }
+// CALL: f32(64) | 64 -> 64 | grid=1, block=64
+// SAYS: divergent __syncthreads; has gone past it and ended
 extern "C" __global__ void called_by_few(const float* x, float* y) {
   __shared__ float s[64];
   int t = threadIdx.x;

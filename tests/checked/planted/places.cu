@@ -1,8 +1,9 @@
 // places.cu: kernels whose index leaves one variable for another, or whose call goes
-// nowhere, and beside each one that is right. The line that a report must name ends in
-// BUG and the kernel's name.
+// nowhere, and beside each one that is right.
 
 // The second array lies far enough to catch what leaves the first.
+// CALL: f32(32), 200 | 32 -> 32 | grid=1, block=32
+// SAYS: shared memory 'low' (128 bytes); out of bounds; byte offset 800 (element 200)
 extern "C" __global__ void far_neighbour(const float* x, float* y, int shift) {
   __shared__ float low[32];
   __shared__ float high[1024];
@@ -25,6 +26,9 @@ extern "C" __global__ void far_neighbour_fixed(const float* x, float* y, int shi
   y[t] = low[t] + high[t + shift];
 }
 
+// CALL: f32(32), 300 | 32 -> 32 | grid=1, block=32
+// SAYS: shared memory 'high' (128 bytes); out of bounds;
+//   byte offset -1200 (element -300)
 extern "C" __global__ void far_before(const float* x, float* y, int shift) {
   __shared__ float low[1024];
   __shared__ float high[32];
@@ -49,6 +53,8 @@ extern "C" __global__ void far_before_fixed(const float* x, float* y, int shift)
 }
 
 // The static array runs over into what the launch asked for.
+// CALL: f32(32), 200 | 32 -> 32 | grid=1, block=32, shared_mem_bytes=4096
+// SAYS: shared memory 'fixed' (128 bytes); out of bounds; byte offset 800
 extern "C" __global__ void into_dynamic(const float* x, float* y, int shift) {
   extern __shared__ float row[];
   __shared__ float fixed[32];
@@ -73,6 +79,8 @@ extern "C" __global__ void into_dynamic_fixed(const float* x, float* y, int shif
 
 __device__ float first_table[16];
 __device__ float second_table[4096];
+// CALL: f32(32), 100 | 32 -> 32 | grid=1, block=32
+// SAYS: global variable 'first_table' (64 bytes); out of bounds; element 100
 extern "C" __global__ void far_global(const float* x, float* y, int shift) {
   int t = threadIdx.x;
   second_table[t] = x[t];
@@ -87,6 +95,7 @@ extern "C" __global__ void far_global_fixed(const float* x, float* y, int shift)
 
 __constant__ float few[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 __constant__ float many[2048] = {1};
+// SAYS: constant variable 'few' (32 bytes); out of bounds; element 100
 extern "C" __global__ void far_constant(const float* x, float* y, int shift) {
   int t = threadIdx.x;
   y[t] = x[t] * many[t] + few[(t & 7) + shift];  // BUG far_constant
@@ -96,6 +105,8 @@ extern "C" __global__ void far_constant_fixed(const float* x, float* y, int shif
   y[t] = x[t] * many[t + shift] + few[t & 7];
 }
 
+// CALL: f32(32), 50 | 32 -> 32 | grid=1, block=32
+// SAYS: shared memory 's' (128 bytes); out of bounds; element 50000
 extern "C" __global__ void beyond_shared(const float* x, float* y, int shift) {
   __shared__ float s[32];
   int t = threadIdx.x;
@@ -117,6 +128,8 @@ __device__ float twice(float v) { return v + v; }
 __device__ float square(float v) { return v * v; }
 __device__ Operation operations[] = {twice, square, nullptr};
 
+// CALL: f32(32), 2 | 32 -> 32 | grid=1, block=32
+// SAYS: holds no function; thread (16,0,0), block (0,0,0)
 extern "C" __global__ void null_function(const float* x, float* y, int which) {
   int t = threadIdx.x;
   Operation f = operations[t < 16 ? 0 : which];
@@ -128,6 +141,8 @@ extern "C" __global__ void null_function_fixed(const float* x, float* y, int whi
   y[t] = f ? f(x[t]) : 0.0f;
 }
 
+// CALL: f32(32), 8 | 32 -> 32 | grid=1, block=32
+// SAYS: holds no function; thread (0,0,0), block (0,0,0)
 extern "C" __global__ void wild_function(const float* x, float* y, int which) {
   int t = threadIdx.x;
   char* place = (char*)operations[t & 1];
@@ -141,6 +156,8 @@ extern "C" __global__ void wild_function_fixed(const float* x, float* y, int whi
 
 // The function takes fewer arguments than the pointer says.
 typedef float (*Wide)(float, float, float);
+// CALL: f32(32), 0 | 32 -> 32 | grid=1, block=32
+// SAYS: of that many parameters
 extern "C" __global__ void wrong_prototype(const float* x, float* y, int which) {
   int t = threadIdx.x;
   Wide f = (Wide)operations[which & 1];
@@ -151,6 +168,9 @@ extern "C" __global__ void wrong_prototype(const float* x, float* y, int which) 
 struct Weights {
   float w[4];
 };
+// CALL: i32(0, 3, 4, 2), rc.KernelArg.scalar(np.arange(4, dtype="f4")) | 4 -> 4 |
+//   grid=1, block=4
+// SAYS: parameter 'weights' (16 bytes); out of bounds; element 4; thread (2,0,0)
 extern "C" __global__ void weighted(const int* x, Weights weights, float* y) {
   int t = threadIdx.x;
   y[t] = weights.w[x[t]];  // BUG weighted
@@ -162,6 +182,8 @@ extern "C" __global__ void weighted_fixed(const int* x, Weights weights, float* 
 
 // Unrolled, the array is in registers, and what is beyond it is gone before there is
 // PTX.
+// CALL: f32(32) | 32 -> 32 | grid=1, block=32
+// SAYS: local memory of a thread (16 bytes); out of bounds; byte offset 16 (element 4)
 extern "C" __global__ void unrolled(const float* x, float* y) {
   float part[4];
   int t = threadIdx.x;
@@ -176,6 +198,7 @@ extern "C" __global__ void unrolled_fixed(const float* x, float* y) {
   y[t] = tile[0][0] + tile[0][1] + tile[1][2] + tile[1][3];
 }
 
+// SAYS: local memory of a thread (16 bytes); out of bounds; byte offset -4 (element -1)
 extern "C" __global__ void unrolled_below(const float* x, float* y) {
   float part[4] = {1, 2, 3, 4}, sum = 0;
   for (int i = 0; i < 4; i++) sum += part[i - 1] * x[i];  // BUG unrolled_below

@@ -1,7 +1,8 @@
-// races.cu: kernels whose threads do not wait for each other. The lines that a report
-// must name end in BUG and the kernel's name.
+// races.cu: kernels whose threads do not wait for each other.
 
 // The second barrier of the loop is missing.
+// CALL: f32(32, 32), f32(32, 32) | n n, n n -> n n | grid=(2, 2), block=(16, 16)
+// SAYS: shared memory 'tile_a' (1024 bytes); data race; __syncthreads()
 extern "C" __global__ void matmul(const float* a, const float* b, float* c, int n) {
   __shared__ float tile_a[16][16];
   __shared__ float tile_b[16][16];
@@ -17,6 +18,8 @@ extern "C" __global__ void matmul(const float* a, const float* b, float* c, int 
   c[row * n + column] = sum;
 }
 
+// CALL: f32(256) | 256 -> 2 | grid=2, block=128
+// SAYS: shared memory 's' (512 bytes); data race; __syncthreads()
 extern "C" __global__ void reduce(const float* x, float* y) {
   __shared__ float s[128];
   int t = threadIdx.x;
@@ -29,6 +32,7 @@ extern "C" __global__ void reduce(const float* x, float* y) {
 }
 
 // Enough for a warp, not for the block.
+// SAYS: shared memory 's'; data race; thread (127,0,0)
 extern "C" __global__ void reduce_by_warp(const float* x, float* y) {
   __shared__ float s[128];
   int t = threadIdx.x;
@@ -41,11 +45,15 @@ extern "C" __global__ void reduce_by_warp(const float* x, float* y) {
   }
 }
 
+// CALL: below(4, 128), zeros(4) | n, 4 | block=64, in_out="total"
+// SAYS: argument 'total' (int32[4]); data race; atomic
 extern "C" __global__ void histogram(const int* bin, int* total, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) total[bin[i]]++;  // BUG histogram
 }
 
+// CALL: below(16, 64) | n -> 16 | grid=1, block=64
+// SAYS: shared memory 'local' (64 bytes); data race
 extern "C" __global__ void shared_histogram(const int* bin, int* total, int n) {
   __shared__ int local[16];
   int t = threadIdx.x;
@@ -56,6 +64,8 @@ extern "C" __global__ void shared_histogram(const int* bin, int* total, int n) {
   if (t < 16) total[t] = local[t];
 }
 
+// CALL: f32(32) | n -> n | grid=1, block=32
+// SAYS: shared memory 's'; data race; __syncwarp()
 extern "C" __global__ void no_syncwarp(const float* x, float* y) {
   __shared__ float s[32];
   int t = threadIdx.x;
@@ -66,6 +76,8 @@ extern "C" __global__ void no_syncwarp(const float* x, float* y) {
 }
 
 // Thread 0 goes on to the next value while others still read this one.
+// CALL: f32(4) | n -> 64 | grid=1, block=64
+// SAYS: shared memory 'value' (4 bytes); data race
 extern "C" __global__ void broadcast(const float* x, float* y, int n) {
   __shared__ float value;
   float sum = 0.0f;
@@ -78,6 +90,8 @@ extern "C" __global__ void broadcast(const float* x, float* y, int n) {
 }
 
 // Neighbouring blocks write the same element.
+// CALL: f32(128) | n -> n | block=64
+// SAYS: argument 'y' (float32[128]); data race; element 64; Blocks run in any
 extern "C" __global__ void overlapping_halo(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
@@ -87,6 +101,8 @@ extern "C" __global__ void overlapping_halo(const float* x, float* y, int n) {
   }
 }
 
+// CALL: f32(128) | n | block=64, in_out="u"
+// SAYS: argument 'u' (float32[128]); data race
 extern "C" __global__ void stencil_in_place(float* u, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i == 0 || i >= n - 1) return;
@@ -94,6 +110,9 @@ extern "C" __global__ void stencil_in_place(float* u, int n) {
 }
 
 // The last block may see the others' counts, but not what they have written before.
+// CALL: f32(8), zeros(8, "f4"), zeros(1, "u4") | 8, 8, 1 -> 1 | grid=8, block=32,
+//   in_out=("partial", "done")
+// SAYS: argument 'partial' (float32[8]); data race; block (7,0,0)
 extern "C" __global__ void last_block(const float* x, float* partial, unsigned* done,
                                       float* y) {
   __shared__ bool last;
@@ -110,6 +129,8 @@ extern "C" __global__ void last_block(const float* x, float* partial, unsigned* 
 }
 
 // A plain read of what others update atomically.
+// CALL: below(9, 64), zeros(1) | n, 1 -> n | block=64, in_out="total"
+// SAYS: argument 'total' (int32[1]); data race
 extern "C" __global__ void mixed_counter(const int* x, int* total, int* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
@@ -118,6 +139,8 @@ extern "C" __global__ void mixed_counter(const int* x, int* total, int* y, int n
 }
 
 __device__ int ticket;
+// CALL: | -> 64 | grid=2, block=32
+// SAYS: global variable 'ticket' (4 bytes); data race
 extern "C" __global__ void global_variable(int* y) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   y[i] = ticket;
@@ -125,6 +148,8 @@ extern "C" __global__ void global_variable(int* y) {
 }
 
 // Only one of the two halves comes to each barrier.
+// CALL: f32(64) | n -> n | grid=1, block=64
+// SAYS: divergent __syncthreads; thread (0,0,0), block (0,0,0); thread (32,0,0)
 extern "C" __global__ void divergent(const float* x, float* y) {
   __shared__ float s[64];
   int t = threadIdx.x;
@@ -139,6 +164,7 @@ extern "C" __global__ void divergent(const float* x, float* y) {
   y[t] = s[63 - t];
 }
 
+// SAYS: deadlock in block (0,0,0); 16 threads wait; 48 threads wait
 extern "C" __global__ void stuck(const float* x, float* y) {
   int t = threadIdx.x;
   float value = x[t];
@@ -150,6 +176,7 @@ extern "C" __global__ void stuck(const float* x, float* y) {
 }
 
 // Half of the threads that the barrier waits for.
+// SAYS: deadlock in block (0,0,0); 32 threads wait
 extern "C" __global__ void too_few_arrive(const float* x, float* y) {
   __shared__ float s[64];
   int t = threadIdx.x;

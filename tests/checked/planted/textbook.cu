@@ -1,11 +1,12 @@
-// textbook.cu: what tutorials teach, made right or wrong by the macro RIGHT, 0 or 1.
-// Lines that a report about the wrong ones must name end in BUG and the kernel's name.
+// textbook.cu: what tutorials teach, with a mistake and without.
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 
 namespace cg = cooperative_groups;
 
 // The tiles are filled again while some threads still read them.
+// CALL: f32(16, 16), f32(16, 16) | n n, n n -> n n | grid=(2, 2), block=(8, 8)
+// SAYS: shared memory 'as' (256 bytes); data race; not ordered
 extern "C" __global__ void matmul_reuse(const float* a, const float* b, float* c,
                                         int n) {
   __shared__ float as[8][8], bs[8][8];
@@ -25,6 +26,8 @@ extern "C" __global__ void matmul_reuse(const float* a, const float* b, float* c
 }
 
 // The guard of the second operand tests the wrong index.
+// CALL: f32(10, 12), f32(12, 10) | m k, k n -> m n | grid=(2, 2), block=(8, 8)
+// SAYS: argument 'b' (float32[12,10]); out of bounds; element 120; thread (0,4,0)
 extern "C" __global__ void matmul_guard(const float* a, const float* b, float* c, int m,
                                         int n, int k) {
   __shared__ float as[8][8], bs[8][8];
@@ -43,6 +46,8 @@ extern "C" __global__ void matmul_guard(const float* a, const float* b, float* c
 }
 
 // No thread loads the right halo.
+// CALL: f32(100) | n -> n | grid=4, block=32
+// SAYS: 's' (136 bytes); that nothing has written; (element 33); thread (31,0,0)
 extern "C" __global__ void halo(const float* x, float* y, int n) {
   __shared__ float s[34];
   int t = threadIdx.x, i = blockIdx.x * 32 + t;
@@ -54,6 +59,8 @@ extern "C" __global__ void halo(const float* x, float* y, int n) {
 }
 
 // The total is cleared while the up-sweep still reads it.
+// CALL: f32(64) | 64 -> 64 | grid=1, block=32
+// SAYS: 's' (256 bytes); data race; not ordered; (element 63); thread (31,0,0)
 extern "C" __global__ void blelloch(const float* x, float* y) {
   __shared__ float s[64];
   int t = threadIdx.x, d = 1;
@@ -82,6 +89,8 @@ extern "C" __global__ void blelloch(const float* x, float* y) {
 }
 
 // Fewer threads than bins clear them.
+// CALL: i32(*range(256)) | n -> 256 | grid=1, block=128
+// SAYS: 'bins'; that nothing has written; (element 128); thread (0,0,0)
 extern "C" __global__ void histogram(const int* x, int* y, int n) {
   __shared__ int bins[256];
 #if RIGHT
@@ -97,6 +106,8 @@ extern "C" __global__ void histogram(const int* x, int* y, int n) {
 }
 
 // Blocks add their bins without atomics.
+// CALL: below(16, 64), zeros(16) | n, 16 | grid=2, block=32, in_out="y"
+// SAYS: argument 'y' (int32[16]); data race; not ordered; block (1,0,0)
 extern "C" __global__ void merge_bins(const int* x, int* y, int n) {
   __shared__ int bins[16];
   int t = threadIdx.x;
@@ -114,6 +125,8 @@ extern "C" __global__ void merge_bins(const int* x, int* y, int n) {
 }
 
 // There is one stage instead of two.
+// CALL: f32(3, 32) | n 32 -> 32 | grid=1, block=32
+// SAYS: 's'; data race; not ordered
 extern "C" __global__ void pipeline_reuse(const float* x, float* y, int n) {
   __shared__ float s[2][32];
   int t = threadIdx.x;
@@ -134,6 +147,8 @@ struct Node {
   int value;
   Node* next;
 };
+// CALL: below(9, 32, 4) | 32 n -> 32 | grid=1, block=32
+// SAYS: memory from malloc (16 bytes); byte offset 8; after free
 extern "C" __global__ void list(const int* x, int* y, int n) {
   int t = threadIdx.x;
   Node* head = nullptr;
@@ -159,6 +174,8 @@ extern "C" __global__ void list(const int* x, int* y, int n) {
 }
 
 // Lanes of a tile read what others write.
+// CALL: f32(64) | 64 -> 64 | grid=1, block=64
+// SAYS: 's'; that nothing has written; 15)
 extern "C" __global__ void tile_exchange(const float* x, float* y) {
   __shared__ float s[64];
   auto block = cg::this_thread_block();
@@ -172,6 +189,9 @@ extern "C" __global__ void tile_exchange(const float* x, float* y) {
 }
 
 // The blocks do not meet.
+// CALL: f32(64), zeros(64, "f4") | n, n -> n | grid=2, block=32, in_out="scratch",
+//   cooperative=True
+// SAYS: argument 'scratch' (float32[64]); data race; not ordered; block (1,0,0)
 extern "C" __global__ void grid_pass(const float* x, float* scratch, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   scratch[i] = 2 * x[i];
@@ -184,6 +204,9 @@ extern "C" __global__ void grid_pass(const float* x, float* scratch, float* y, i
 }
 
 // The flag arrives before the value.
+// CALL: f32(1), zeros(2, "f4"), zeros(1) | 1, 2, 1 | grid=2, block=32, in_out=("y",
+//   "flag")
+// SAYS: argument 'y' (float32[2]); data race; not ordered; block (1,0,0); block (0,0,0)
 extern "C" __global__ void hand_over(const float* x, float* y, int* flag) {
   if (threadIdx.x == 0) {
     if (blockIdx.x == 0) {
@@ -204,6 +227,8 @@ extern "C" __global__ void hand_over(const float* x, float* y, int* flag) {
 }
 
 // The word of the maximum gets the sum.
+// CALL: f32(32) | 32 -> 32 | grid=1, block=32
+// SAYS: 'word' (4 bytes); data race; not ordered
 extern "C" __global__ void softmax(const float* x, float* y) {
   __shared__ float word;
   int t = threadIdx.x;
@@ -222,6 +247,8 @@ extern "C" __global__ void softmax(const float* x, float* y) {
 }
 
 // Doubles begin after an odd number of ints.
+// CALL: f32(21) | n -> n | grid=1, block=32, shared_mem_bytes=512
+// SAYS: 'raw' (512 bytes); misaligned write of 8 bytes; offset 84; Align the
 extern "C" __global__ void carved_doubles(const float* x, float* y, int n) {
   extern __shared__ char raw[];
   int* keys = (int*)raw;
@@ -241,12 +268,16 @@ __device__ int walk(const int* left, const int* right, int at, int* path, int de
   int b = walk(left, right, right[at], path, depth + 1);
   return a > b ? a : b;
 }
+// CALL: i32(1, 3, -1, 4, -1), i32(2, -1, -1, -1, -1) | 5, 5 -> 32 | grid=1, block=32
+// SAYS: local memory of a thread (12 bytes); out of bounds; (element 3)
 extern "C" __global__ void tree_path(const int* left, const int* right, int* y) {
   int path[RIGHT ? 8 : 3];
   y[threadIdx.x] = walk(left, right, 0, path, 0) + path[threadIdx.x & 1];
 }
 
 // A named barrier waits for threads that never come.
+// CALL: f32(64) | 64 -> 64 | grid=1, block=64
+// SAYS: deadlock; 32 threads wait; 32 have exited
 extern "C" __global__ void few_at_barrier(const float* x, float* y) {
   __shared__ float s[64];
   int t = threadIdx.x;
@@ -257,6 +288,8 @@ extern "C" __global__ void few_at_barrier(const float* x, float* y) {
 }
 
 // The threads that would clear the rest have left.
+// CALL: f32(50) | n -> n | grid=1, block=64
+// SAYS: 's' (256 bytes); that nothing has written; (element 50)
 extern "C" __global__ void gone_rows(const float* x, float* y, int n) {
   __shared__ float s[64];
   int t = threadIdx.x;
@@ -271,6 +304,8 @@ extern "C" __global__ void gone_rows(const float* x, float* y, int n) {
 }
 
 // More items than slots.
+// CALL: np.ones(96, "i4") | 96 -> 32 | grid=1, block=32
+// SAYS: 'items' (256 bytes); out of bounds write; (element 64)
 extern "C" __global__ void queue(const int* x, int* y) {
   __shared__ int items[64], head, tail;
   int t = threadIdx.x;

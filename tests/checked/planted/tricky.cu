@@ -16,6 +16,8 @@ struct Bits {
 
 extern "C" {
 
+// CALL: f32(512), zeros(512, "f4") | 512, 512 | grid=1, block=32, in_out="y"
+
 // Unions and type punning.
 __global__ void punned(const float* x, float* y) {
   union {
@@ -86,16 +88,6 @@ __global__ void coalesced(const float* x, float* y) {
     auto g = cg::coalesced_threads();
     y[t] = g.shfl(x[t], 0) + g.size();
   }
-}
-
-// Aggregated atomics.
-__global__ void aggregated(const float* x, float* y, int* n) {
-  __shared__ int base;
-  int t = threadIdx.x;
-  unsigned m = __ballot_sync(~0u, x[t] > 0);
-  if (t == 0) base = atomicAdd(n, __popc(m));
-  __syncthreads();
-  if (x[t] > 0) y[base + __popc(m & ((1u << t) - 1))] = x[t];
 }
 
 // Double-buffered with async copies.
@@ -222,5 +214,17 @@ __global__ void volatile_warp(const float* x, float* y) {
     __syncwarp();
   }
   if (t == 0) y[0] = s[0];
+}
+
+// Aggregated atomics.
+// CALL: f32(512), zeros(512, "f4"), zeros(1) | 512, 512, 1 | grid=1, block=32,
+//   in_out=("y", "n")
+__global__ void aggregated(const float* x, float* y, int* n) {
+  __shared__ int base;
+  int t = threadIdx.x;
+  unsigned m = __ballot_sync(~0u, x[t] > 0);
+  if (t == 0) base = atomicAdd(n, __popc(m));
+  __syncthreads();
+  if (x[t] > 0) y[base + __popc(m & ((1u << t) - 1))] = x[t];
 }
 }
