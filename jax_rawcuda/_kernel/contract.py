@@ -14,8 +14,8 @@ from .._types.dtypes import accepts, element_type
 from .._types.launch import LaunchConfig, ceil_div_grid, launch_config
 from .._types.signature import Parameter
 from .extents import Axes, parse_block, parse_shared, parse_threads
-from .shape_syntax import Expression, Shape, ShapeSpec, names_in, parse_shapes
-from .shapes import evaluate, evaluate_shape, solve
+from .shape_syntax import Expression, Extents, ShapeSpec, names_in, parse_shapes
+from .shapes import Solution, evaluate, evaluate_shape, solve
 
 
 class Contract:
@@ -74,12 +74,12 @@ class Contract:
         """Names that the shapes use."""
         return frozenset() if self.spec is None else self.spec.names
 
-    def sizes(
+    def solve(
         self,
         operands: Sequence[tuple[str, tuple[int, ...]]],
         given: Mapping[str, int],
         scalars: Collection[str],
-    ) -> dict[str, int]:
+    ) -> Solution:
         """Solves the dimensions; a scalar decides only what no operand fixes.
 
         Args:
@@ -92,17 +92,17 @@ class Contract:
             neither tells a dimension of the results.
         """
         if self.spec is None:
-            return dict(given)
+            return Solution(given)
         if len(operands) != len(self.spec.inputs):
             raise SignatureError(
                 f'{self.owner}: shapes="{self.spec.text}" describes '
                 f"{counted(len(self.spec.inputs), 'operand')}; the kernel has "
                 f"{len(operands)} ({', '.join(name for name, _ in operands)})."
             )
-        inputs = (axis for shape in self.spec.inputs for axis in shape)
-        fixed = frozenset().union(*map(names_in, inputs))
+        fixed = self.spec.input_names
         known = {name: size for name, size in given.items() if name not in fixed}
-        sizes = solve(self.spec, operands, owner=self.owner, known=known)
+        solution = solve(self.spec, operands, owner=self.owner, known=known)
+        sizes = solution.sizes
         for name, size in given.items():
             if sizes.get(name, size) != size:
                 raise ValidationError(
@@ -112,7 +112,7 @@ class Contract:
                 )
         for name in sorted(self.dimensions - sizes.keys()):
             raise ValidationError(self._unknown(name, sizes, name in scalars))
-        return sizes
+        return solution
 
     def _unknown(self, name: str, sizes: Mapping[str, int], is_scalar: bool) -> str:
         known = ", ".join(f"{n}={size}" for n, size in sorted(sizes.items()))
@@ -125,7 +125,7 @@ class Contract:
         )
         return f"{fault} (known: {known or 'none'}). {advice}"
 
-    def _check_names(self, what: str, expressions: Shape) -> None:
+    def _check_names(self, what: str, expressions: Extents) -> None:
         """Refuses what reads a dimension that the shapes do not have."""
         names = frozenset().union(*map(names_in, expressions)) - self.dimensions
         for name in sorted(names):
@@ -144,7 +144,7 @@ class Contract:
     def results(
         self,
         outputs: Sequence[Parameter],
-        sizes: Mapping[str, int],
+        solution: Solution,
         public: Mapping[str, Any],
         dtypes: Mapping[str, frozenset[np.dtype]],
     ) -> list[jax.ShapeDtypeStruct]:
@@ -152,12 +152,12 @@ class Contract:
 
         Args:
           outputs: Their parameters.
-          sizes: The dimensions.
+          solution: The dimensions.
           public: The arguments of the call, for a function of the user's.
           dtypes: What the operands hold, per type that they point to.
         """
         shapes = [
-            evaluate_shape(shape, sizes, owner=self.owner)
+            evaluate_shape(shape, solution, owner=self.owner)
             for shape in (self.spec.outputs if self.spec else ())
         ]
         if self.out is None:
@@ -205,10 +205,12 @@ class Contract:
     def _check_count(self, outputs: Sequence[Parameter], declared: int) -> None:
         if declared != len(outputs):
             names = ", ".join(p.name for p in outputs)
+            fewer = self.out is None and declared < len(outputs)
+            advice = " A result without axes is () in shapes=." if fewer else ""
             raise SignatureError(
                 f"{self.owner}: {counted(declared, 'result')} declared; the kernel "
                 f"writes {len(outputs)} ({names or 'none'}) that are not in in_out=. "
-                "Pointers of in_out= are operands, and stand left of -> only."
+                f"Pointers of in_out= are operands, and stand left of -> only.{advice}"
             )
 
     def _ask(self, what: str, choice: Any, public: Mapping[str, Any]) -> Any:
@@ -237,9 +239,7 @@ class Contract:
             )
         return next(iter(held))
 
-    def config(
-        self, sizes: Mapping[str, int], public: Mapping[str, Any]
-    ) -> LaunchConfig:
+    def config(self, solution: Solution, public: Mapping[str, Any]) -> LaunchConfig:
         """The launch geometry of one call."""
         if self.launch is not None:
             config = self._ask("launch", self.launch, public)
@@ -250,11 +250,12 @@ class Contract:
                 )
             return config
         extents = evaluate_shape(
-            self.threads or (), sizes, owner=f"{self.owner}: threads"
+            self.threads or (), solution, owner=f"{self.owner}: threads"
         )
         threads = (*extents, *(1,) * (3 - len(extents)))
         shared = self._ask("shared_mem_bytes", self.shared, public)
         if isinstance(shared, Expression):
-            shared = evaluate(shared, sizes, owner=f"{self.owner}: shared_mem_bytes")
+            owner = f"{self.owner}: shared_mem_bytes"
+            shared = evaluate(shared, solution.sizes, owner=owner)
         grid = ceil_div_grid((threads[0], threads[1], threads[2]), self.block)
         return launch_config(self.owner, grid, self.block, shared)

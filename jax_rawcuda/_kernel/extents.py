@@ -8,14 +8,14 @@ from typing import Any
 
 from .._base.errors import ValidationError
 from .._types.launch import Dim3, dim3
-from .shape_syntax import Expression, Shape, parse_axes
+from .shape_syntax import Expression, Extents, parse_axes
 
 DEFAULT_BLOCK = 256  # threads
 
 Axes = int | str | Sequence[int | str]
 
 
-def parse_threads(owner: str, given: Axes) -> Shape:
+def parse_threads(owner: str, given: Axes) -> Extents:
     """Reads `threads=`: one to three extents.
 
     Raises:
@@ -50,7 +50,7 @@ def parse_shared(owner: str, given: Any) -> Expression | Callable[..., int]:
     return axes[0]
 
 
-def _axes(owner: str, what: str, axes: Axes) -> Shape:
+def _axes(owner: str, what: str, axes: Axes) -> Extents:
     parts = [axes] if isinstance(axes, str) else _parts(axes)
     texts = [p if isinstance(p, str) else _integer(owner, what, p) for p in parts]
     text = texts[0] if isinstance(axes, str) else " ".join(f"({t})" for t in texts)

@@ -58,8 +58,10 @@ def kernel(
       source: CUDA C++ text, the path of a file, or a Module or Function.
       name: The kernel; may be left out when there is only one.
       shapes: Contract on shapes, `"operand, operand -> result"`: dimension names,
-        integers and integer arithmetic. Operands and results stand in the order of
-        the parameters. Equal names must match. Integer scalar parameters that are
+        integers and integer arithmetic, `()` for no axes. Operands and results stand in
+        the order of the parameters. Equal names must match. `*rows`, once in a shape,
+        is any number of axes that the kernel sees as one dimension, their product:
+        `"*n, *n -> *n"` takes every rank. Integer scalar parameters that are
         named like a dimension are filled in and may be left out of a call, unless
         only results have it: then the call gives it, by keyword.
       out: Results instead of `shapes`, or beside it to give them other dtypes: one or
@@ -214,13 +216,13 @@ class Kernel:
             for p in roles.parameters
             if p.name in roles.dimensions and p.name in named
         }
-        sizes = contract.sizes(operands, given, roles.dimensions)
+        solution = contract.solve(operands, given, roles.dimensions)
         public = {
             p.name: abstract(named[p.name]) for p in roles.parameters if p.name in named
         }
         outputs = [p for p in roles.parameters if p.name in roles.outputs]
         types = contract.results(
-            outputs, sizes, public, _dtypes_of(roles.operands, named)
+            outputs, solution, public, _dtypes_of(roles.operands, named)
         )
         fills = contract.fills(outputs)
         for parameter, type_, fill in zip(outputs, types, fills, strict=True):
@@ -230,8 +232,8 @@ class Kernel:
         for name in roles.in_out:
             named[name] = session.tensor_mut(named[name])
         for name in roles.dimensions:
-            named.setdefault(name, sizes[name])
-        config = contract.config(sizes, public)
+            named.setdefault(name, solution.sizes[name])
+        config = contract.config(solution, public)
         arguments = [named[p.name] for p in roles.parameters]
         session.launch(function, config, *arguments)
         results = tuple(named[p.name] for p in roles.results)

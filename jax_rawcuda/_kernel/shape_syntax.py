@@ -1,14 +1,18 @@
-"""The `shapes` language: `"h w, n -> (h//2) (w//2)"` parsed.
+"""The `shapes` language: `"*rows w, n -> *rows (w//2)"` parsed.
 
 shapes := side ["->" side]      side := [shape {"," shape}]
-shape  := "()" | axis {axis}    axis := term {("+" | "-") term}
+shape  := "()" | axis {axis} | {axis} GROUP {axis}
+axis   := term {("+" | "-") term}
 term   := atom {("*" | "//" | "%") atom}
 atom   := INTEGER | NAME | "(" axis ")"
+GROUP  := "*" NAME, with a space, ",", "->" or nothing in front of it, none inside
 """
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NoReturn, TypeAlias
 
@@ -47,8 +51,19 @@ class Arithmetic:
         return f"({self.left}{self.operator}{self.right})"
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Any number of axes, whose product is the dimension of that name."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"*{self.name}"
+
+
 Expression: TypeAlias = Const | Dim | Arithmetic
-Shape: TypeAlias = tuple[Expression, ...]
+Extents: TypeAlias = tuple[Expression, ...]
+Shape: TypeAlias = tuple[Expression | Group, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,39 +77,60 @@ class ShapeSpec:
     @property
     def names(self) -> frozenset[str]:
         """Every dimension's name."""
-        axes = (axis for shape in (*self.inputs, *self.outputs) for axis in shape)
-        return frozenset().union(*map(names_in, axes))
+        return self.input_names | _names_of(self.outputs)
+
+    @property
+    def input_names(self) -> frozenset[str]:
+        """The dimensions that operands have."""
+        return _names_of(self.inputs)
 
 
-def names_in(expression: Expression) -> frozenset[str]:
-    """Returns the dimensions that `expression` reads."""
-    if isinstance(expression, Arithmetic):
-        return names_in(expression.left) | names_in(expression.right)
-    return frozenset({expression.name} if isinstance(expression, Dim) else ())
+def _names_of(shapes: Iterable[Shape]) -> frozenset[str]:
+    return frozenset().union(*(names_in(axis) for shape in shapes for axis in shape))
+
+
+def names_in(axis: Expression | Group) -> frozenset[str]:
+    """Returns the dimensions that `axis` reads."""
+    if isinstance(axis, Arithmetic):
+        return names_in(axis.left) | names_in(axis.right)
+    return frozenset() if isinstance(axis, Const) else frozenset({axis.name})
 
 
 def parse_shapes(text: str, *, owner: str = "shapes") -> ShapeSpec:
     """Parses a whole contract.
 
     Raises:
-      ValidationError: With the text and a caret under the fault.
+      ValidationError: With the text and a caret under the fault; or a group of axes
+        that only results have.
     """
     parser = _Parser(text, owner, "shapes")
     inputs = parser.side()
     outputs = parser.side() if parser.accept("->") else ()
     parser.end()
+    groups = {axis for shape in inputs for axis in shape if isinstance(axis, Group)}
+    for axis in itertools.chain(*outputs):
+        if isinstance(axis, Group) and axis not in groups:
+            raise ValidationError(
+                f'{owner}: shapes="{text}" has the group {axis} in a result only, and '
+                f"no operand to take its axes from. Give an operand {axis}, write the "
+                "axes out, or declare the results with out=."
+            )
     return ShapeSpec(text, inputs, outputs)
 
 
-def parse_axes(text: str, *, owner: str, what: str) -> Shape:
-    """Parses axes without commas, as in `threads="w h"`."""
+def parse_axes(text: str, *, owner: str, what: str) -> Extents:
+    """Parses axes without commas and groups, as in `threads="w h"`."""
     parser = _Parser(text, owner, what)
-    axes = parser.shape()
+    axes = () if parser.empty() else parser.axes()
     parser.end()
     return axes
 
 
-_TOKEN = re.compile(r"\s*(?:(->|//|[-+*%(),])|(\d+)|([A-Za-z_]\w*)|(\S))")
+_MAX_OPERATORS = 100  # in an axis: what reads it recurses as deep
+
+# `a *b` is an axis and a group; `a*b` and `a * b` are products.
+_GROUP = r"(?<![^\s,>])\*[A-Za-z_]\w*"
+_TOKEN = re.compile(rf"\s*(?:{_GROUP}|->|//|[-+*%(),]|\d+|[A-Za-z_]\w*|\S)")
 
 
 class _Parser:
@@ -104,6 +140,7 @@ class _Parser:
         if not isinstance(text, str):
             raise ValidationError(f"{owner}: {what} needs text, got {text!r}.")
         self.text, self.owner, self.what, self.position = text, owner, what, 0
+        self.operators = 0  # and parentheses, in the axis that is read
 
     def peek(self) -> str:
         match = _TOKEN.match(self.text, self.position)
@@ -124,10 +161,16 @@ class _Parser:
     def fail(self, expected: str) -> NoReturn:
         rest = self.text[self.position :]
         column = self.position + len(rest) - len(rest.lstrip())
-        found = f"'{self.peek()}'" if self.peek() else "the end"
+        found, advice = f"'{self.peek()}'" if self.peek() else "the end", ""
+        if self.at_group():
+            name = self.peek()[1:]
+            advice = (
+                f" That is a group of axes: {name} alone is their product, and a "
+                f"product is written a*{name}."
+            )
         raise ValidationError(
             f"{self.owner}: {self.what} needs {expected} at column {column + 1}, "
-            f"found {found}.\n  {self.text}\n  {' ' * column}^"
+            f"found {found}.{advice}\n  {self.text}\n  {' ' * column}^"
         )
 
     def side(self) -> tuple[Shape, ...]:
@@ -139,34 +182,68 @@ class _Parser:
         return tuple(shapes)
 
     def shape(self) -> Shape:
+        if self.peek() in ("", ",", "->"):
+            self.fail("a shape (dimensions, or () for no axes)")
+        if self.empty():
+            return ()
+        before = () if self.at_group() else self.axes()
+        if not self.at_group():
+            return before
+        group = Group(self.take()[1:])
+        if self.peek() in ("+", "-", "*", "//", "%"):
+            product = f"{group.name} alone is their product"
+            self.fail(f"an axis, ',', '->' or the end after {group} ({product})")
+        after = self.axes() if self.at_axis() else ()
+        if self.at_group():
+            self.fail("at most one group of axes in a shape")
+        return (*before, group, *after)
+
+    def empty(self) -> bool:
         start = self.position
-        if self.accept("("):
-            if self.accept(")"):
-                return ()
-            self.position = start
-        axes = [self.sum()]
-        while self.peek() == "(" or self.peek()[:1].isidentifier() or self.is_number():
-            axes.append(self.sum())
+        if self.accept("(") and self.accept(")"):
+            return True
+        self.position = start
+        return False
+
+    def axes(self) -> Extents:
+        axes = [self.axis()]
+        while self.at_axis():
+            axes.append(self.axis())
         return tuple(axes)
 
-    def is_number(self) -> bool:
-        return self.peek().isdigit()
+    def axis(self) -> Expression:
+        self.operators = 0
+        return self.sum()
+
+    def at_axis(self) -> bool:
+        token = self.peek()
+        return token == "(" or token[:1].isidentifier() or token.isdigit()
+
+    def at_group(self) -> bool:
+        return len(self.peek()) > 1 and self.peek()[0] == "*"
+
+    def operator(self, *tokens: str) -> str:
+        if self.peek() in tokens and self.operators == _MAX_OPERATORS:
+            self.fail(f"at most {_MAX_OPERATORS} operators and parentheses in an axis")
+        operator = self.accept(*tokens)
+        self.operators += bool(operator)
+        return operator
 
     def sum(self) -> Expression:
         left = self.product()
-        while operator := self.accept("+", "-"):
+        while operator := self.operator("+", "-"):
             left = Arithmetic(operator, left, self.product())
         return left
 
     def product(self) -> Expression:
         left = self.atom()
-        while operator := self.accept("*", "//", "%"):
+        while operator := self.operator("*", "//", "%"):
             left = Arithmetic(operator, left, self.atom())
         return left
 
     def atom(self) -> Expression:
         token = self.peek()
-        if self.accept("("):
+        if self.operator("("):
             inner = self.sum()
             if not self.accept(")"):
                 self.fail("')'")

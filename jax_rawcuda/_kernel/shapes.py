@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from .._base.errors import ValidationError
-from .shape_syntax import Const, Dim, Expression, Shape, ShapeSpec, names_in
+from .shape_syntax import Const, Dim, Expression, Group, Shape, ShapeSpec, names_in
 
 MAX_EXTENT = 2**63 - 1  # XLA counts in 64 bits
 
@@ -17,6 +19,19 @@ _OPERATORS = {
     "//": int.__floordiv__,
     "%": int.__mod__,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What the shapes of a call's operands say.
+
+    Attributes:
+      sizes: Each dimension; that of a group is the product of its axes.
+      groups: The extents of each group's axes.
+    """
+
+    sizes: Mapping[str, int]
+    groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 def evaluate(expression: Expression, sizes: Mapping[str, int], *, owner: str) -> int:
@@ -32,12 +47,14 @@ def evaluate(expression: Expression, sizes: Mapping[str, int], *, owner: str) ->
     return _OPERATORS[expression.operator](left, right)
 
 
-def evaluate_shape(
-    shape: Shape, sizes: Mapping[str, int], *, owner: str
-) -> tuple[int, ...]:
+def evaluate_shape(shape: Shape, solution: Solution, *, owner: str) -> tuple[int, ...]:
     """Computes a whole shape, whose extents cannot be negative."""
-    extents = tuple(evaluate(axis, sizes, owner=owner) for axis in shape)
-    for axis, extent in zip(shape, extents, strict=True):
+    extents: list[int] = []
+    for axis in shape:
+        if isinstance(axis, Group):
+            extents.extend(solution.groups[axis.name])
+            continue
+        extent = evaluate(axis, solution.sizes, owner=owner)
         if extent < 0:
             raise ValidationError(
                 f"{owner}: {axis} is {extent}; it cannot be negative."
@@ -46,7 +63,8 @@ def evaluate_shape(
             raise ValidationError(
                 f"{owner}: {axis} is {extent}; the largest extent is {MAX_EXTENT}."
             )
-    return extents
+        extents.append(extent)
+    return tuple(extents)
 
 
 def solve(
@@ -55,7 +73,7 @@ def solve(
     *,
     owner: str,
     known: Mapping[str, int] | None = None,
-) -> dict[str, int]:
+) -> Solution:
     """Finds the dimensions from the operands' shapes.
 
     Args:
@@ -69,43 +87,86 @@ def solve(
     """
     sizes = dict(known or {})
     origin = dict.fromkeys(sizes, "the scalar argument")
+    groups: dict[str, tuple[int, ...]] = {}
+    first: dict[str, _Operand] = {}
     pending: list[_Item] = []
     for (name, shape), axes in zip(operands, spec.inputs, strict=True):
-        if len(shape) != len(axes):
-            raise ValidationError(
-                f"{owner}: operand '{name}' has shape {shape} of rank {len(shape)}, "
-                f'but shapes="{spec.text}" needs {_show(axes)} of rank {len(axes)}.'
-            )
-        for axis, extent in zip(axes, shape, strict=True):
-            pending.append((name, axis, extent, shape, axes))
+        operand = _Operand(name, shape, axes)
+        for axis, extents in _aligned(spec, operand, owner):
+            if not isinstance(axis, Group):
+                pending.append((operand, axis, extents[0]))
+                continue
+            known_extents = groups.setdefault(axis.name, extents)
+            other = first.setdefault(axis.name, operand)
+            if extents != known_extents:
+                raise ValidationError(
+                    f'{owner}: {operand}, but shapes="{spec.text}" needs '
+                    f"{_show(axes)}: the axes {axis} are {extents}, required "
+                    f"{known_extents} ({other})."
+                )
+            sizes[axis.name] = math.prod(extents)
+            origin[axis.name] = f"operand '{other.name}'"
     # Bare names first: they fix what the expressions of other operands read.
     pending.sort(key=lambda item: not isinstance(item[1], Dim))
     while pending:
         item, solved = _next_axis(pending, sizes)
         pending.remove(item)
-        name, axis, extent, shape, axes = item
-        where = f"{owner}: operand '{name}'"
+        operand, axis, extent = item
         if solved is not None:
             sizes.update([solved])
-            origin[solved[0]] = f"operand '{name}'"
+            origin[solved[0]] = f"operand '{operand.name}'"
         elif free := names_in(axis) - sizes.keys():
             raise ValidationError(
-                f'{where} has shape {shape}, from which shapes="{spec.text}" cannot '
+                f'{owner}: {operand}, from which shapes="{spec.text}" cannot '
                 f"fix {', '.join(sorted(free))} (axis {axis} is {extent})."
             )
+        where = f"{owner}: operand '{operand.name}'"
         if (needed := evaluate(axis, sizes, owner=where)) != extent:
             reasons = ", ".join(
                 f"{n}={sizes[n]} from {origin[n]}" for n in sorted(names_in(axis))
             )
             raise ValidationError(
-                f'{where} has shape {shape}, but shapes="{spec.text}" needs '
-                f"{_show(axes)}: axis {axis} is {extent}, required {needed}"
+                f'{owner}: {operand}, but shapes="{spec.text}" needs '
+                f"{_show(operand.axes)}: axis {axis} is {extent}, required {needed}"
                 f"{f' ({reasons})' if reasons else ''}."
             )
-    return sizes
+    return Solution(sizes, groups)
 
 
-_Item: TypeAlias = tuple[str, Expression, int, tuple[int, ...], Shape]
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    """An operand and what the contract says of it."""
+
+    name: str
+    shape: tuple[int, ...]
+    axes: Shape
+
+    def __str__(self) -> str:
+        return f"operand '{self.name}' has shape {self.shape}"
+
+
+_Item: TypeAlias = tuple[_Operand, Expression, int]
+
+
+def _aligned(
+    spec: ShapeSpec, operand: _Operand, owner: str
+) -> Iterator[tuple[Expression | Group, tuple[int, ...]]]:
+    """Pairs each axis of the contract with its extent, a group with several or none."""
+    shape, axes = operand.shape, operand.axes
+    grouped = any(isinstance(axis, Group) for axis in axes)
+    rank = len(axes) - grouped
+    if len(shape) < rank or (len(shape) > rank and not grouped):
+        advice = "" if shape else " An operand without axes is () in shapes=."
+        raise ValidationError(
+            f"{owner}: {operand} of rank {len(shape)}, but "
+            f'shapes="{spec.text}" needs {_show(axes)} of rank {rank}'
+            f"{' or more' if grouped else ''}.{advice}"
+        )
+    start = 0
+    for axis in axes:
+        count = len(shape) - rank if isinstance(axis, Group) else 1
+        yield axis, shape[start : start + count]
+        start += count
 
 
 def _next_axis(
@@ -120,7 +181,7 @@ def _next_axis(
     return pending[0], None
 
 
-def _show(axes: Iterable[Expression]) -> str:
+def _show(axes: Shape) -> str:
     parts = [str(axis) for axis in axes]
     return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 

@@ -21,6 +21,11 @@ __global__ void iota(float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = i;
 }"""
+TOTAL = """
+__global__ void total(const int* x, int* sum, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(sum, x[i]);
+}"""
 DOUBLE = "__global__ void wide(const {}* x, double* y) {{ y[0] = 2 * x[0]; }}"
 X = np.random.default_rng(8).integers(0, 100, 37, np.int32)
 
@@ -62,6 +67,19 @@ CALLS = {
         rc.SignatureError,
         "hist: expected 2 arguments (x, n), got 1. n must be passed: only dimensions "
         "that shapes= names are filled in.",
+    ),
+    "a result without axes": (
+        lambda: rc.kernel(TOTAL, shapes="n ->", threads="n")(X),
+        rc.SignatureError,
+        "total: 0 results declared; the kernel writes 1 (sum) that are not in in_out=. "
+        "Pointers of in_out= are operands, and stand left of -> only. A result without "
+        "axes is () in shapes=.",
+    ),
+    "an operand without axes": (
+        lambda: rc.kernel(TOTAL, shapes="n -> ()", threads="n")(np.int32(3)),
+        rc.ValidationError,
+        "total: operand 'x' has shape () of rank 0, but shapes=\"n -> ()\" needs (n,) "
+        "of rank 1. An operand without axes is () in shapes=.",
     ),
     "threads without shapes": (
         lambda: rc.kernel(IOTA, out=jax.ShapeDtypeStruct((4,), "f4"), threads="n"),
@@ -110,6 +128,11 @@ def test_what_the_messages_advise_works():
         by_functions()(X, 37, bins=4),
     ):
         np.testing.assert_array_equal(counts, expected)
+    total = rc.kernel(TOTAL, shapes="n -> ()", threads="n", fill=0)
+    assert total(X).shape == ()
+    assert int(total(X)) == X.sum()
+    one = rc.kernel(TOTAL, shapes="() -> ()", threads=1, fill=0)
+    assert int(one(np.int32(3), n=1)) == 3
     float32 = jax.ShapeDtypeStruct((9,), jnp.float32)
     for kernel in (
         rc.kernel(IOTA, shapes="-> n", out=float32, threads="n"),

@@ -14,7 +14,7 @@ from jax_rawcuda._kernel.shape_syntax import (
     parse_axes,
     parse_shapes,
 )
-from jax_rawcuda._kernel.shapes import evaluate, evaluate_shape, solve
+from jax_rawcuda._kernel.shapes import Solution, evaluate, evaluate_shape, solve
 
 
 def shown(shapes):
@@ -48,7 +48,12 @@ def test_grammar(text, inputs, outputs):
         ("n, n -> n+", "found the end", 10),
         ("n @ m", "found '@'", 2),
         ("(n", r"needs '\)'", 2),
-        ("n,,m", "found ','", 2),
+        ("n,,m", r"needs a shape \(dimensions, or \(\) for no axes\) at .*','", 2),
+        (", n -> n", r"a shape \(dimensions, or \(\) for no axes\) at column 1", 0),
+        ("n -> n,", r"a shape \(dimensions, or \(\) for no axes\) .* the end", 7),
+        ("()n", "needs an operator, ',', '->' or the end at column 3", 2),
+        ("(" * 5000 + "n" + ")" * 5000, "needs at most 100 operators and par", 100),
+        ("m -> " + "+".join("n" * 5000), "needs at most 100 operators and par", 206),
         ("n -> m -> k", "found '->'", 7),
         ("n /2", "found '/'", 2),
     ],
@@ -60,6 +65,15 @@ def test_a_fault_has_a_caret(text, message, column):
     assert head.startswith("saxpy: shapes needs ")
     assert line == f"  {text}"
     assert caret == "  " + " " * column + "^"
+
+
+def test_a_hundred_operators_are_not_too_many():
+    text = "(" * 50 + "n" + "+1)" * 50
+    spec = parse_shapes(f"{text} {text} -> {text}")
+    assert spec.names == {"n"}
+    solution = solve(spec, [("x", (57, 57))], owner="f")
+    assert solution.sizes == {"n": 7}
+    assert evaluate_shape(spec.outputs[0], solution, owner="f") == (57,)
 
 
 names = st.sampled_from(["n", "m", "k"])
@@ -91,7 +105,7 @@ def test_arithmetic_is_pythons(expression, n, m):
 
 def solved(text, *shapes, **known):
     operands = list(zip("xyz", shapes, strict=False))
-    return solve(parse_shapes(text), operands, owner="f", known=known)
+    return solve(parse_shapes(text), operands, owner="f", known=known).sizes
 
 
 def test_names_are_solved():
@@ -108,7 +122,8 @@ def test_solving_inverts_evaluating(n, m, k):
     spec = parse_shapes("k, n*k+1 m, (m-3+n)")
     assume(m + n >= 3)
     sizes = {"n": n, "m": m, "k": k}
-    shapes = [evaluate_shape(shape, sizes, owner="f") for shape in spec.inputs]
+    solution = Solution(sizes)
+    shapes = [evaluate_shape(shape, solution, owner="f") for shape in spec.inputs]
     assert solved(spec.text, *shapes) == sizes
 
 
@@ -120,6 +135,12 @@ def test_solving_inverts_evaluating(n, m, k):
             [(4,), (5,)],
             r"f: operand 'y' has shape \(5,\), but shapes=\"n, n -> n\" needs \(n,\): "
             r"axis n is 5, required 4 \(n=4 from operand 'x'\)\.",
+        ),
+        (
+            "n",
+            [()],
+            r"operand 'x' has shape \(\) of rank 0, .* of rank 1\. An operand without "
+            r"axes is \(\) in shapes=\.$",
         ),
         ("n 3", [(4,)], r"operand 'x' has shape \(4,\) of rank 1, .* of rank 2"),
         ("n 3", [(4, 4)], "axis 3 is 4, required 3"),
@@ -136,4 +157,4 @@ def test_a_mismatch_names_operand_and_dimension(text, shapes, message):
 def test_a_result_cannot_be_negative():
     shape = parse_axes("(n-5) m", owner="f", what="axes")
     with pytest.raises(ValidationError, match=r"\(n-5\) is -1; it cannot be negative"):
-        evaluate_shape(shape, {"n": 4, "m": 1}, owner="f")
+        evaluate_shape(shape, Solution({"n": 4, "m": 1}), owner="f")
