@@ -23,6 +23,8 @@ class Roles:
       outputs: Names of pointers that the call allocates.
       in_out: Names of pointers that are read and written.
       dimensions: Names of integer scalars that the shapes of the operands give.
+      keywords: Names of dimensions that no operand and no parameter has: a call gives
+        them by keyword.
     """
 
     kernel: str
@@ -30,6 +32,7 @@ class Roles:
     outputs: frozenset[str]
     in_out: frozenset[str]
     dimensions: frozenset[str]
+    keywords: frozenset[str] = frozenset()
 
     @property
     def operands(self) -> tuple[Parameter, ...]:
@@ -49,8 +52,15 @@ def roles_of(
     signature: KernelSignature,
     in_out: Sequence[str],
     dimensions: frozenset[str],
+    free: frozenset[str] = frozenset(),
 ) -> Roles:
     """Reads the roles off the parameter types: `const T*` in, `T*` out.
+
+    Args:
+      signature: Of the kernel.
+      in_out: Names of pointers that are both.
+      dimensions: Names in the shapes.
+      free: Those of them that only results have.
 
     Raises:
       SignatureError: `in_out` names something that is not a `T*`.
@@ -70,7 +80,12 @@ def roles_of(
         p.name for p in signature.parameters if p.name in dimensions and _is_integer(p)
     )
     return Roles(
-        signature.kernel, signature.parameters, outputs, frozenset(in_out), filled
+        signature.kernel,
+        signature.parameters,
+        outputs,
+        frozenset(in_out),
+        filled,
+        free.difference(p.name for p in signature.parameters),
     )
 
 
@@ -92,9 +107,11 @@ def call_signature(roles: Roles) -> inspect.Signature:
         for name in passed
         if name not in roles.dimensions
     ]
-    if len(parameters) < len(passed):
-        parameters.append(kind("dimensions", kind.VAR_POSITIONAL))
-        parameters.append(kind("named", kind.VAR_KEYWORD))
+    by_keyword = [kind(name, kind.KEYWORD_ONLY) for name in sorted(roles.keywords)]
+    if len(parameters) == len(passed):
+        return inspect.Signature([*parameters, *by_keyword])
+    parameters.append(kind("dimensions", kind.VAR_POSITIONAL))
+    parameters += [*by_keyword, kind("named", kind.VAR_KEYWORD)]
     return inspect.Signature(parameters)
 
 
@@ -104,17 +121,19 @@ def sort_arguments(
     """Names the arguments of a call.
 
     Positional arguments follow the parameters, without the outputs and, when they are
-    left out, without the dimensions. Any of them may be given by keyword.
+    left out, without the dimensions. Any of them may be given by keyword, as
+    dimensions must that are no parameters.
 
     Raises:
       SignatureError: An argument is missing, unknown or one too many.
     """
     passed = [p.name for p in roles.parameters if p.name not in roles.outputs]
-    if unknown := [k for k in keywords if k not in passed]:
+    choices = [*passed, *sorted(roles.keywords)]
+    if unknown := [k for k in keywords if k not in choices]:
         what = "is a result" if unknown[0] in roles.outputs else "is no parameter"
         raise SignatureError(
             f"{roles.kernel}: '{unknown[0]}' {what}. "
-            f"Choose from: {', '.join(passed) or 'none'}.{_unnamed(roles)}"
+            f"Choose from: {', '.join(choices) or 'none'}.{_unnamed(roles)}"
         )
     taken = roles.outputs | keywords.keys()
     every = [p.name for p in roles.parameters if p.name not in taken]
@@ -135,7 +154,13 @@ def _wrong_count(
     text = f"{roles.kernel}: expected {_count(needed)}"
     text += f" or {_count(every)}, got {given}." if optional else f", got {given}."
     sizes = [p.name for p in roles.parameters if p.name in needed and _is_integer(p)]
-    if given > len(every):
+    if given > len(every) and roles.keywords:
+        names = sorted(roles.keywords)
+        text += (
+            f" Dimensions that are no parameters ({', '.join(names)}) go by keyword, "
+            f"such as {names[0]}=16."
+        )
+    elif given > len(every):
         text += f" {_about_results(roles)}"
     elif given > len(needed):
         text += f" Pass all of {optional} by position, or some of them by keyword."

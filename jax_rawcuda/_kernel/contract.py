@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -16,6 +17,19 @@ from .._types.signature import Parameter
 from .extents import Axes, parse_block, parse_shared, parse_threads
 from .shape_syntax import Expression, Extents, ShapeSpec, names_in, parse_shapes
 from .shapes import Solution, evaluate, evaluate_shape, solve
+
+
+@dataclass(frozen=True, slots=True)
+class CallArguments:
+    """What a function in a declaration is called with.
+
+    Attributes:
+      passed: In the order of the parameters, by their names.
+      keywords: Dimensions that no parameter has the name of.
+    """
+
+    passed: Mapping[str, Any]
+    keywords: Mapping[str, int]
 
 
 class Contract:
@@ -74,18 +88,25 @@ class Contract:
         """Names that the shapes use."""
         return frozenset() if self.spec is None else self.spec.names
 
+    @property
+    def free(self) -> frozenset[str]:
+        """Dimensions that only results have."""
+        if self.spec is None:
+            return frozenset()
+        return self.dimensions - self.spec.input_names
+
     def solve(
         self,
         operands: Sequence[tuple[str, tuple[int, ...]]],
         given: Mapping[str, int],
-        scalars: Collection[str],
+        choices: Collection[str],
     ) -> Solution:
         """Solves the dimensions; a scalar decides only what no operand fixes.
 
         Args:
           operands: (name, shape) pairs.
-          given: Dimensions that the call passes as scalars.
-          scalars: Those that it may pass.
+          given: Dimensions that the call passes.
+          choices: Those that it may pass.
 
         Raises:
           ValidationError: The operands disagree with each other or with a scalar, or
@@ -111,17 +132,17 @@ class Contract:
                     "or slice the operands."
                 )
         for name in sorted(self.dimensions - sizes.keys()):
-            raise ValidationError(self._unknown(name, sizes, name in scalars))
+            raise ValidationError(self._unknown(name, sizes, name in choices))
         return solution
 
-    def _unknown(self, name: str, sizes: Mapping[str, int], is_scalar: bool) -> str:
+    def _unknown(self, name: str, sizes: Mapping[str, int], may_pass: bool) -> str:
         known = ", ".join(f"{n}={size}" for n, size in sorted(sizes.items()))
         fault = f"{self.owner}: no operand has dimension '{name}' of the results"
         advice = (
             f"Pass it by keyword, such as {name}=16."
-            if is_scalar
-            else "The kernel has no integer parameter of that name to pass it by: "
-            "write the size out, or declare the results with out=."
+            if may_pass
+            else "The parameter of that name is no integer: call one of them "
+            "otherwise, write the size out, or declare the results with out=."
         )
         return f"{fault} (known: {known or 'none'}). {advice}"
 
@@ -145,7 +166,7 @@ class Contract:
         self,
         outputs: Sequence[Parameter],
         solution: Solution,
-        public: Mapping[str, Any],
+        call: CallArguments,
         dtypes: Mapping[str, frozenset[np.dtype]],
     ) -> list[jax.ShapeDtypeStruct]:
         """Types of the allocated results.
@@ -153,7 +174,7 @@ class Contract:
         Args:
           outputs: Their parameters.
           solution: The dimensions.
-          public: The arguments of the call, for a function of the user's.
+          call: Its arguments, for a function of the user's.
           dtypes: What the operands hold, per type that they point to.
         """
         shapes = [
@@ -166,7 +187,7 @@ class Contract:
                 jax.ShapeDtypeStruct(shape, self._dtype(parameter, dtypes))
                 for parameter, shape in zip(outputs, shapes, strict=True)
             ]
-        types: list[Any] = jax.tree.leaves(self._ask("out", self.out, public))
+        types: list[Any] = jax.tree.leaves(self._ask("out", self.out, call))
         self._check_count(outputs, len(types))
         for parameter, type_ in zip(outputs, types, strict=True):
             if not hasattr(type_, "shape") or not hasattr(type_, "dtype"):
@@ -213,11 +234,12 @@ class Contract:
                 f"Pointers of in_out= are operands, and stand left of -> only.{advice}"
             )
 
-    def _ask(self, what: str, choice: Any, public: Mapping[str, Any]) -> Any:
+    def _ask(self, what: str, choice: Any, call: CallArguments) -> Any:
         """Calls a function of the user's; anything else is the answer itself."""
         if not callable(choice):
             return choice
-        return ask(self.owner, what, choice, [*public], [*public.values()], {})
+        names, values = [*call.passed], [*call.passed.values()]
+        return ask(self.owner, what, choice, names, values, call.keywords)
 
     def _dtype(
         self, parameter: Parameter, dtypes: Mapping[str, frozenset[np.dtype]]
@@ -239,10 +261,10 @@ class Contract:
             )
         return next(iter(held))
 
-    def config(self, solution: Solution, public: Mapping[str, Any]) -> LaunchConfig:
+    def config(self, solution: Solution, call: CallArguments) -> LaunchConfig:
         """The launch geometry of one call."""
         if self.launch is not None:
-            config = self._ask("launch", self.launch, public)
+            config = self._ask("launch", self.launch, call)
             if not isinstance(config, LaunchConfig):
                 raise ValidationError(
                     f"{self.owner}: launch returned {config!r}; it must return a "
@@ -253,7 +275,7 @@ class Contract:
             self.threads or (), solution, owner=f"{self.owner}: threads"
         )
         threads = (*extents, *(1,) * (3 - len(extents)))
-        shared = self._ask("shared_mem_bytes", self.shared, public)
+        shared = self._ask("shared_mem_bytes", self.shared, call)
         if isinstance(shared, Expression):
             owner = f"{self.owner}: shared_mem_bytes"
             shared = evaluate(shared, solution.sizes, owner=owner)

@@ -1,4 +1,4 @@
-"""Extents that a declaration gives: `threads="w h"`, `block=(32, 8)`."""
+"""Extents that a declaration or a call gives: `threads="w h"`, `block=(32, 8)`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._base.errors import ValidationError
+import jax
+
+from .._base.errors import SignatureError, ValidationError
+from .._types.arrays import describe
 from .._types.launch import Dim3, dim3
 from .shape_syntax import Expression, Extents, parse_axes
 
@@ -48,6 +51,31 @@ def parse_shared(owner: str, given: Any) -> Expression | Callable[..., int]:
     if len(_parts(given)) != 1 or len(axes := _axes(owner, what, given)) != 1:
         raise ValidationError(f"{owner}: {what}={given!r}; it needs one number.")
     return axes[0]
+
+
+def given_extent(owner: str, name: str, value: Any) -> int:
+    """Reads a dimension that a call gives by keyword.
+
+    Raises:
+      SignatureError: It is traced, or another JAX array.
+      ValidationError: It is no int, or negative.
+    """
+    if isinstance(value, jax.Array):
+        raise SignatureError(
+            f"{owner}: dimension '{name}' is a JAX array ({describe(value)}), but the "
+            "shapes of results must be known while tracing. Pass a Python int "
+            f'(static_argnames="{name}" in jax.jit).'
+        )
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise ValidationError(
+            f"{owner}: dimension '{name}' is {value!r}; it needs an int that is not "
+            "negative."
+        )
+    return number
 
 
 def _axes(owner: str, what: str, axes: Axes) -> Extents:

@@ -26,8 +26,8 @@ from .._types.scalars import pack_scalar
 from .._types.signature import Parameter
 from .arguments import Roles, call_signature, roles_of, sort_arguments
 from .call_key import call_key
-from .contract import Contract
-from .extents import Axes
+from .contract import CallArguments, Contract
+from .extents import Axes, given_extent
 from .template import Template, abstract, instance, is_function
 
 _MAX_RECORDINGS = 256  # kinds of calls that one kernel remembers
@@ -62,8 +62,8 @@ def kernel(
         the order of the parameters. Equal names must match. `*rows`, once in a shape,
         is any number of axes that the kernel sees as one dimension, their product:
         `"*n, *n -> *n"` takes every rank. Integer scalar parameters that are
-        named like a dimension are filled in and may be left out of a call, unless
-        only results have it: then the call gives it, by keyword.
+        named like a dimension are filled in and may be left out of a call. A dimension
+        that only results have comes by keyword, whether or not it is a parameter.
       out: Results instead of `shapes`, or beside it to give them other dtypes: one or
         several of anything with shape and dtype, or a callable of the call's arguments
         that returns them.
@@ -82,7 +82,8 @@ def kernel(
       options: Compiler options, when `source` is text.
 
     Callables receive the call's arguments in the order of the parameters: arrays as
-    `jax.ShapeDtypeStruct`, scalars as they are, without those that are filled in.
+    `jax.ShapeDtypeStruct`, scalars as they are, without those that are filled in; and
+    by keyword the dimensions that are no parameters.
 
     Raises:
       CompileError: The source does not compile.
@@ -190,7 +191,10 @@ class Kernel:
     def _roles_of(self, function: Function) -> Roles:
         if function not in self._roles:
             self._roles[function] = roles_of(
-                function.signature, self._in_out, self._contract.dimensions
+                function.signature,
+                self._in_out,
+                self._contract.dimensions,
+                self._contract.free,
             )
         return self._roles[function]
 
@@ -216,13 +220,19 @@ class Kernel:
             for p in roles.parameters
             if p.name in roles.dimensions and p.name in named
         }
-        solution = contract.solve(operands, given, roles.dimensions)
-        public = {
+        extents = {
+            name: given_extent(self.name, name, named[name])
+            for name in sorted(roles.keywords & named.keys())
+        }
+        choices = roles.dimensions | roles.keywords
+        solution = contract.solve(operands, {**given, **extents}, choices)
+        passed = {
             p.name: abstract(named[p.name]) for p in roles.parameters if p.name in named
         }
+        call = CallArguments(passed, extents)
         outputs = [p for p in roles.parameters if p.name in roles.outputs]
         types = contract.results(
-            outputs, solution, public, _dtypes_of(roles.operands, named)
+            outputs, solution, call, _dtypes_of(roles.operands, named)
         )
         fills = contract.fills(outputs)
         for parameter, type_, fill in zip(outputs, types, fills, strict=True):
@@ -233,7 +243,7 @@ class Kernel:
             named[name] = session.tensor_mut(named[name])
         for name in roles.dimensions:
             named.setdefault(name, solution.sizes[name])
-        config = contract.config(solution, public)
+        config = contract.config(solution, call)
         arguments = [named[p.name] for p in roles.parameters]
         session.launch(function, config, *arguments)
         results = tuple(named[p.name] for p in roles.results)

@@ -52,9 +52,8 @@ CALLS = {
     "the same, without a parameter of its name": (
         lambda: hist(shapes="n -> m", threads="n")(X, bins=4),
         rc.ValidationError,
-        "hist: no operand has dimension 'm' of the results (known: n=37). The kernel "
-        "has no integer parameter of that name to pass it by: write the size out, or "
-        "declare the results with out=.",
+        "hist: no operand has dimension 'm' of the results (known: n=37). Pass it by "
+        "keyword, such as m=16.",
     ),
     "some dimensions by position": (
         lambda: hist()(X, 4),
@@ -126,6 +125,7 @@ def test_what_the_messages_advise_works():
         hist()(X, 37, bins=4),
         by_functions()(X, 37, 4),
         by_functions()(X, 37, bins=4),
+        hist(shapes="n -> m", threads="n")(X, bins=4, m=4),
     ):
         np.testing.assert_array_equal(counts, expected)
     total = rc.kernel(TOTAL, shapes="n -> ()", threads="n", fill=0)
