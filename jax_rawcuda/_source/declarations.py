@@ -6,7 +6,8 @@ import dataclasses
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from .parameters import ATTRIBUTES, OPEN, parameter_name, split_parameters
+from .._base.text import BRACKETS, top_level_parts
+from .parameters import ATTRIBUTES, parameter_name
 from .tokens import tokenize
 
 Names = tuple[str | None, ...]
@@ -173,7 +174,7 @@ class _Scanner:
 
     def _skip_balanced(self, opening: str) -> list[str]:
         """Steps past the partner of `opening`; returns what is between."""
-        start, depth, closing = self._at, 1, OPEN[opening]
+        start, depth, closing = self._at, 1, BRACKETS[opening]
         nested = 0  # `(` inside `<`: a `>` there compares
         while (token := self._next()) is not None:
             if opening == "<" and token in "()":
@@ -188,7 +189,7 @@ class _Scanner:
 
 
 def _parameter_names(tokens: Sequence[str], macros: Collection[str]) -> Names:
-    parameters = split_parameters(tokens)
+    parameters = top_level_parts([*tokens])
     if parameters in ([], [["void"]]):
         return ()
     return tuple(parameter_name(parameter, macros) for parameter in parameters)

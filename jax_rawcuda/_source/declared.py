@@ -6,8 +6,9 @@ import dataclasses
 import re
 
 from .._base.errors import SignatureError
+from .._base.text import top_level_parts
 from .declarations import find_kernels
-from .parameters import drop_extents, parameter_name, split_parameters
+from .parameters import drop_extents, parameter_name
 from .tokens import tokenize
 
 _ALIASES = {
@@ -56,7 +57,7 @@ def parse_signature(text: str) -> Declared:
     kernels = find_kernels(declaration)
     if len(kernels) != 1:
         raise SignatureError(f"signature {text!r}: one kernel's declaration is needed.")
-    parameters = split_parameters(tokenize(rest[:-1]))
+    parameters = top_level_parts(tokenize(rest[:-1]))
     if parameters == [["void"]]:
         parameters = []
     types = tuple(_spell(text, tokens) for tokens in parameters)

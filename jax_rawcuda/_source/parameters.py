@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 
-OPEN = {"(": ")", "[": "]", "{": "}", "<": ">"}
+from .._base.text import BRACKETS
+
 # Each with its arguments in parentheses.
 ATTRIBUTES = {
     "__launch_bounds__",
@@ -33,22 +34,6 @@ _TYPE_WORDS = {
     *("void", "bool", "char", "short", "int", "long", "float", "double", "auto"),
     *("signed", "unsigned"),
 }
-
-
-def split_parameters(tokens: Sequence[str]) -> list[list[str]]:
-    """Splits at the commas that no bracket encloses."""
-    parts: list[list[str]] = [[]]
-    depth = 0
-    for token in tokens:
-        if token in OPEN:
-            depth += 1
-        elif token in OPEN.values():
-            depth -= 1
-        if token == "," and depth == 0:
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return parts if parts != [[]] else []
 
 
 def parameter_name(tokens: Sequence[str], macros: Collection[str] = ()) -> str | None:
@@ -102,7 +87,7 @@ def _after_balanced(words: Sequence[str], at: int) -> int:
     """Returns the index after the partner of the bracket at `at`."""
     opening, depth = words[at], 0
     for index in range(at, len(words)):
-        depth += {opening: 1, OPEN[opening]: -1}.get(words[index], 0)
+        depth += {opening: 1, BRACKETS[opening]: -1}.get(words[index], 0)
         if depth == 0:
             return index + 1
     return len(words)

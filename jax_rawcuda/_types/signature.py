@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from .._base.errors import SignatureError
+from .._base.text import split_top_level
 from .dtypes import value_type
 
 
@@ -195,21 +196,6 @@ def split_symbol(demangled: str) -> tuple[str, tuple[str, ...]] | None:
     name = words[-1].replace("(anonymous namespace)::", "")
     types = split_top_level(demangled[at + 1 : -1])
     return name, tuple(normalize(c_type) for c_type in types)
-
-
-def split_top_level(text: str, separator: str = ",") -> list[str]:
-    """Splits at the separators that no bracket encloses."""
-    parts, depth, start = [], 0, 0
-    for at, character in enumerate(text):
-        if character in "<([{":
-            depth += 1
-        elif character in ">)]}":
-            depth -= 1
-        elif character == separator and depth == 0:
-            parts.append(text[start:at].strip())
-            start = at + 1
-    parts.append(text[start:].strip())
-    return parts if parts != [""] else []
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

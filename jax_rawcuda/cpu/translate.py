@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from .._base.demangle import demangle
@@ -162,7 +161,7 @@ def translate(ptx: str, kernel: str) -> Translation:
         params=params,
         param_bytes=param_bytes,
         spin_budget=SPIN_BUDGET,
-        max_threads=_max_threads(function),
+        max_threads=function.max_threads or 0,
         cluster=_cluster(function),
         checks=check_table(module, state, layout) if checked else None,
     )
@@ -256,13 +255,6 @@ def _describe(suspend: Suspend) -> str:
     inst = suspend.instruction
     where = f"{inst.location}: " if inst.location else ""
     return where + inst.line
-
-
-def _max_threads(function: Function) -> int:
-    for word in ("maxntid", "reqntid"):
-        if word in function.directives:
-            return math.prod(function.directives[word])
-    return 0
 
 
 def _cluster(function: Function) -> tuple[int, int, int]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from jax_rawcuda._base.errors import ValidationError
 from jax_rawcuda._compile.cubin import cubin_entries
-from jax_rawcuda._compile.image import ptx_entries
+from jax_rawcuda._compile.image import ptx_entries, ptx_variables
 from jax_rawcuda._types.signature import AbiParameter
 
 PTX = """
@@ -52,6 +52,19 @@ def test_ptx_entries():
     assert saxpy.max_threads == 256
     assert (none.symbol, none.parameters, none.max_threads) == ("none", (), None)
     assert bare.symbol == "bare"
+
+
+def test_ptx_variables():
+    text = (
+        PTX
+        + """
+.const .align 4 .b8 weights[12]; .visible .global .f64 total = 0d3FF0000000000000;
+.extern .global .u32 elsewhere; .extern .shared .b8 dynamic[]; .global .texref picture;
+.global .u64 table[2][3]; .func helper(.param .b32 x) { .local .b8 mine[4]; ret; }
+"""
+    )
+    found = {variable.symbol: variable.size for variable in ptx_variables(text)}
+    assert found == {"weights": 12, "total": 8, "table": 48}
 
 
 @pytest.mark.parametrize("text", ["", "int x;", ".version 8.0"])

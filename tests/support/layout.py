@@ -61,7 +61,14 @@ CPU_APART = {
     *(frozenset(("frontend", other)) for other in CPU_ORDER[: CPU_ORDER.index("llvm")]),
     frozenset(("check", "transforms")),
 }
-CPU_GROUND = {"_base.errors", "_base.cache", "_base.demangle", "_base.settings", "_ffi"}
+CPU_GROUND = {
+    "_base.cache",
+    "_base.demangle",
+    "_base.errors",
+    "_base.settings",
+    "_base.text",
+    "_ffi",
+}
 
 # C++: a folder may include from the folders that it names, and from itself.
 NATIVE = {

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from support.strategies import demangled_types
 
 from jax_rawcuda._base.errors import SignatureError
+from jax_rawcuda._base.text import split_top_level, top_level_parts
 from jax_rawcuda._types.signature import (
     AbiParameter,
     c_spelling,
@@ -13,7 +14,6 @@ from jax_rawcuda._types.signature import (
     normalize,
     split_function_type,
     split_symbol,
-    split_top_level,
 )
 
 POINTER = AbiParameter(8, 8, "u64")
@@ -189,5 +189,8 @@ def test_a_pointer_is_taken_apart_and_put_together(c_type):
 
 @given(st.text(alphabet="abc,<>()[]{} *&:", max_size=40))
 def test_any_text_splits(text):
-    assert all(part == part.strip() for part in split_top_level(text))
+    parts = split_top_level(text)
+    assert all(part == part.strip() for part in parts)
+    if parts:
+        assert parts == ["".join(p).strip() for p in top_level_parts([*text])]
     split_symbol(text)

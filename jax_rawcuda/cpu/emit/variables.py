@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from ..._base.errors import UnsupportedError
+from ..._base.text import split_top_level
 from ..ptx import operand_parser
 from ..ptx.instruction import Instruction
 from ..ptx.module import Module
 from ..ptx.operands import Symbol, leaves
-from ..ptx.text import split
 from ..ptx.types import SIZES, round_up
 from ..ptx.variable import Variable, device_symbol
 
@@ -165,7 +165,7 @@ def _flat(text: str) -> list[str]:
     """Returns the scalars of a possibly nested initialiser."""
     if not text.startswith("{"):
         return [text]
-    return [leaf for part in split(text[1:-1]) for leaf in _flat(part)]
+    return [leaf for part in split_top_level(text[1:-1]) for leaf in _flat(part)]
 
 
 def _shared_variables(module: Module, reachable: Iterable[str]) -> list[Variable]:

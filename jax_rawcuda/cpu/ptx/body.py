@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from ..._base.errors import UnsupportedError
+from ..._base.text import split_top_level
 from . import operand_parser
 from .instruction import Instruction, Label, Location, Statement
 from .operands import Operand, Register, Symbol
-from .text import LOC, find, split
-
-if TYPE_CHECKING:
-    from .variable import Variable
+from .text import LOC, find
+from .variable import Variable, parse_variable
 
 _SPACE = re.compile(r"\s*")
 _LABEL = re.compile(r"([\w$]+)\s*:(?!:)")
@@ -56,23 +53,14 @@ class _Scope:
         return f"{name}@{self.number}" if self.number else name
 
 
-def parse_body(
-    text: str,
-    locations: tuple[Location, ...],
-    parse_variable: Callable[[str], Variable],
-) -> Body:
-    """Parses the text between a function's braces."""
-    return _BodyParser(locations, parse_variable).parse(text)
+def parse_body(text: str, locations: tuple[Location, ...]) -> Body:
+    """Parses the text between a function's braces, as `text.clean` returns it."""
+    return _BodyParser(locations).parse(text)
 
 
 class _BodyParser:
-    def __init__(
-        self,
-        locations: tuple[Location, ...],
-        parse_variable: Callable[[str], Variable],
-    ) -> None:
+    def __init__(self, locations: tuple[Location, ...]) -> None:
         self._locations = locations
-        self._parse_variable = parse_variable
         self._body = Body()
         self._scopes = [_Scope(0)]
         self._scope_count = 0
@@ -110,7 +98,7 @@ class _BodyParser:
             if table[1] == "branchtargets":
                 unique = scope.unique(name)
                 scope.names[name] = Symbol(unique)
-                self._body.targets[unique] = tuple(split(table[2]))
+                self._body.targets[unique] = tuple(split_top_level(table[2]))
                 self._tables[unique] = self._scope_numbers()
             return table.end()
         self._labels[scope.number, name] = scope.unique(name)
@@ -123,7 +111,7 @@ class _BodyParser:
         elif text.startswith(".reg"):
             self._declare_registers(text)
         elif text.startswith(_VARIABLES):
-            variable = self._parse_variable(text)
+            variable = parse_variable(text)
             name = self._scopes[-1].unique(variable.name)
             self._scopes[-1].names[variable.name] = Symbol(name)
             self._body.variables.append(variable.renamed(name))
@@ -138,7 +126,7 @@ class _BodyParser:
         if match is None:
             raise UnsupportedError(f"PTX declaration `{text}` is not supported")
         scope = self._scopes[-1]
-        for item in split(match[2]):
+        for item in split_top_level(match[2]):
             many = _RANGE.match(item)
             if many and int(many[2]) > _MAX_REGISTERS:
                 raise UnsupportedError(f"PTX declares too many registers: {item}")
@@ -176,7 +164,7 @@ class _BodyParser:
         else:
             operands = tuple(
                 operand_parser.parse_operand(part, self._resolve)
-                for part in split(tail)
+                for part in split_top_level(tail)
             )
         return Instruction(
             opcode, words, operands, predicate, negated, self._location, text

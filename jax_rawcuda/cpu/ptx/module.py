@@ -1,23 +1,28 @@
-"""PTX text as declarations and instructions.
+"""PTX text as declarations: its functions and variables.
 
 Bodies are parsed on first use: libraries leave hundreds of functions nobody calls.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ..._base.errors import UnsupportedError
+from ..._base.text import split_top_level
 from .body import Body, parse_body
-from .instruction import Instruction, Location
+from .instruction import Instruction
 from .operands import Symbol, leaves
-from .text import LOC, clean, items, split
+from .text import clean, file_names, items
 from .variable import Variable, parse_variable
 
 _KIND = re.compile(r"\.(entry|func)\b")
 _NAME = re.compile(r"[\w$%.]+")
+_PASSED_OVER = (".pragma", ".section")
 _DIRECTIVE = re.compile(r"\.(\w+)\s+([\d, ]+)")
 
 
@@ -41,19 +46,30 @@ class Function:
     directives: dict[str, tuple[int, ...]]
     extern: bool
     _parse: Callable[[], Body] = Body
-    _body: Body | None = None
 
-    @property
+    @functools.cached_property
     def body(self) -> Body:
         """The function's registers, variables and statements."""
-        if self._body is None:
-            self._body = self._parse()
-        return self._body
+        return self._parse()
+
+    @property
+    def max_threads(self) -> int | None:
+        """The bound of `__launch_bounds__`, None when there is none."""
+        for word in ("maxntid", "reqntid"):
+            if word in self.directives:
+                return math.prod(self.directives[word])
+        return None
 
 
 @dataclass
 class Module:
-    """One PTX text."""
+    """One PTX text.
+
+    Attributes:
+      functions: By symbol, in the order of the text.
+      variables: Of the module, likewise, as far as their declarations are understood:
+        the others are refused where they are used.
+    """
 
     functions: dict[str, Function] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
@@ -96,31 +112,34 @@ class Module:
 
 
 def parse(text: str) -> Module:
-    """Parses the declarations of a PTX text."""
+    """Parses the declarations of a PTX text.
+
+    Raises:
+      UnsupportedError: One of a function is not understood, or the text is cut off.
+    """
     module = Module()
-    cleaned, locations = clean(text)
+    files = functools.cache(functools.partial(file_names, text))
     aliases: list[list[str]] = []
-    for head, body in items(cleaned):
-        while head.startswith(LOC):
-            head = head.partition(";")[2].strip()
-        if not head or head.startswith(".pragma"):
+    for head, body in items(text):
+        if head.startswith(_PASSED_OVER):
             continue
         if head.startswith(".alias"):
-            aliases.append(split(head.removeprefix(".alias")))
+            aliases.append(split_top_level(head.removeprefix(".alias")))
         elif body is not None or _KIND.search(head):
-            function = _parse_function(head, body, locations)
+            function = _parse_function(head, body, files)
             if body is not None or function.name not in module.functions:
                 module.functions[function.name] = function
         else:
-            variable = parse_variable(head)
-            module.variables[variable.name] = variable
+            with contextlib.suppress(UnsupportedError):
+                variable = parse_variable(head)
+                module.variables[variable.name] = variable
     for name, target in aliases:
         module.functions[name] = module.functions[target]
     return module
 
 
 def _parse_function(
-    head: str, body: str | None, locations: tuple[Location, ...]
+    head: str, body: str | None, files: Callable[[], Mapping[int, str]]
 ) -> Function:
     kind = _KIND.search(head)
     rest = head[kind.end() :].strip() if kind else head
@@ -129,7 +148,7 @@ def _parse_function(
         results, rest = _parse_parameters(rest)
     name = _NAME.match(rest)
     if name is None:
-        raise UnsupportedError(f"PTX declaration `{head}` is not available on the CPU")
+        raise UnsupportedError(f"PTX declaration `{head}` is not supported")
     rest = rest[name.end() :].strip()
     parameters: tuple[Variable, ...] = ()
     if rest.startswith("("):
@@ -147,7 +166,7 @@ def _parse_function(
         extern=body is None,
     )
     if body is not None:
-        function._parse = lambda: parse_body(body, locations, parse_variable)
+        function._parse = lambda: parse_body(*clean(body, files()))
     return function
 
 
@@ -157,5 +176,5 @@ def _parse_parameters(text: str) -> tuple[tuple[Variable, ...], str]:
     while depth:
         end += 1
         depth += {"(": 1, ")": -1}.get(text[end], 0)
-    variables = tuple(parse_variable(part) for part in split(text[1:end]))
+    variables = tuple(parse_variable(part) for part in split_top_level(text[1:end]))
     return variables, text[end + 1 :].strip()

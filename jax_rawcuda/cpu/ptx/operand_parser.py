@@ -7,6 +7,7 @@ import struct
 from collections.abc import Callable
 
 from ..._base.errors import UnsupportedError
+from ..._base.text import split_top_level
 from . import special_registers
 from .operands import (
     Arguments,
@@ -23,7 +24,6 @@ from .operands import (
     Tensor,
     Vector,
 )
-from .text import split
 
 _FLOAT = re.compile(r"0[fF]([0-9a-fA-F]{8})$|0[dD]([0-9a-fA-F]{16})$")
 _DECIMAL = re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][+-]?\d+)?$")
@@ -70,9 +70,9 @@ def parse_operand(text: str, resolve: Callable[[str], Operand | None]) -> Operan
         case "[":
             return _parse_memory(text[1:-1].strip(), inner)
         case "{":
-            return Vector(tuple(inner(part) for part in split(text[1:-1])))
+            return Vector(tuple(inner(part) for part in split_top_level(text[1:-1])))
         case "(":
-            return Arguments(tuple(inner(part) for part in split(text[1:-1])))
+            return Arguments(tuple(inner(part) for part in split_top_level(text[1:-1])))
         case "!":
             return Not(inner(text[1:]))
     if "|" in text:
@@ -97,7 +97,7 @@ def parse_operand(text: str, resolve: Callable[[str], Operand | None]) -> Operan
 
 def _parse_memory(text: str, inner: Callable[[str], Operand]) -> Operand:
     if "," in text:
-        return Tensor(tuple(inner(part) for part in split(text)))
+        return Tensor(tuple(inner(part) for part in split_top_level(text)))
     match = _OFFSET.match(text)
     if not match:
         return Memory(inner(text))

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from ..._base.errors import UnsupportedError
-from .text import split
+from ..._base.text import split_top_level
 from .types import SIZES
 
 
@@ -83,10 +83,12 @@ def parse_variable(text: str) -> Variable:
             raise UnsupportedError(
                 f"declaration `{declaration.strip()}`: {word} is not supported"
             )
+    if not kind:
+        raise UnsupportedError(f"declaration `{declaration.strip()}` has no known type")
     count = lanes
     for size in dimensions:
         # The one dimension that may be missing is taken from the initialiser.
-        count *= int(size) if size else len(split(initializer.strip("{} ")))
+        count *= int(size) if size else len(split_top_level(initializer.strip("{} ")))
     return Variable(
         name, space, kind, align or SIZES[kind] * lanes, count, extern, initializer
     )

@@ -41,11 +41,13 @@ def recompute(graph: Graph, parameters: Collection[str]) -> None:
         if isinstance(block.terminator, Suspend)
     }
     live = live_in(graph, resumed)
-    for label in resumed:
-        fresh: dict[Instruction, None] = {}
+    # All before any is changed: the start of one region may be part of another.
+    fresh: dict[str, dict[Instruction, None]] = {label: {} for label in resumed}
+    for label, instructions in fresh.items():
         for name in sorted(live[label] & recipes.keys() & _read(graph, label)):
-            fresh.update(dict.fromkeys(recipes[name]))
-        graph.blocks[label].instructions[:0] = fresh
+            instructions.update(dict.fromkeys(recipes[name]))
+    for label, instructions in fresh.items():
+        graph.blocks[label].instructions[:0] = instructions
 
 
 def _read(graph: Graph, start: str) -> set[str]:

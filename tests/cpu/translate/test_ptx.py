@@ -30,6 +30,7 @@ from jax_rawcuda.cpu.ptx.operands import (
 )
 from jax_rawcuda.cpu.ptx.uses import uses_and_definitions
 from jax_rawcuda.cpu.transforms import cuts, inline
+from jax_rawcuda.cpu.translate import translate
 
 HEADER = ".version 8.0\n.target sm_90\n.address_size 64\n"
 
@@ -169,6 +170,32 @@ def test_variable_declarations():
         True,
     )
     assert module.variables["sized_by_values"].size == 16
+
+
+def test_what_may_hide_the_end_of_a_declaration():
+    module = ptx.parse(
+        "/* no { end */\n"
+        + HEADER
+        + ".global .u32 a; // not the end; nor this {\n"
+        + ".visible .entry k(.param .u32 n /* one ) */) // { two\n"
+        + '{ .pragma "a } b"; // }\n/* } */ // 3/*.cu\nret; }\n'
+        + ".section .debug_str { .b8 1, 2 }\n"
+        + ".global .u32 b = 3;\n"
+    )
+    assert list(module.variables) == ["a", "b"]
+    (k,) = module.functions.values()
+    assert [p.name for p in k.parameters] == ["n"]
+    assert [s.opcode for s in k.body.statements] == ["ret"]
+
+
+def test_variables_of_unknown_types_are_refused_where_they_are_used():
+    declared = ".global .texref picture;\n"
+    entry = ".visible .entry k() {{ .reg .b64 %rd<2>; {} ret; }}"
+    (k,) = ptx.parse(HEADER + declared + entry.format("")).functions.values()
+    assert k.name == "k"
+    translate(HEADER + declared + entry.format(""), "k")
+    with pytest.raises(UnsupportedError, match="symbol picture is not available"):
+        translate(HEADER + declared + entry.format("mov.u64 %rd1, picture;"), "k")
 
 
 def test_function_heads():

@@ -6,8 +6,11 @@ import jax
 import numpy as np
 import pytest
 from support.cpu_runner import PREAMBLE, compile_ptx
+from support.paths import KERNELS
+from support.process import run_python
 
 import jax_rawcuda as rc
+from jax_rawcuda import cpu
 from jax_rawcuda.cpu.translate import translate
 
 # Body of `k(const int* x, int* out, int n)`, and the bytes per thread that it must keep
@@ -85,3 +88,19 @@ def test_values(name):
 def test_bytes_kept(name):
     ptx = compile_ptx(body_of(name))
     assert translate(ptx, "k").slot_bytes == CASES[name][1]
+
+
+def test_the_order_of_a_set_decides_nothing(tmp_path):
+    # The compiled code is cached by its text; in this kernel the regions overlap.
+    source = (KERNELS / "groups.cu").read_text()
+    ptx = tmp_path / "k.ptx"
+    ptx.write_text(cpu.compile_source(source, program_name="groups.cu").ptx)
+    program = """
+      import hashlib, pathlib, sys
+      from jax_rawcuda.cpu.translate import translate
+      ir = translate(pathlib.Path(sys.argv[1]).read_text(), "handed_on").ir
+      print(hashlib.sha256(ir.encode()).hexdigest())"""
+    first, second = (
+        run_python(program, ptx, PYTHONHASHSEED=seed).stdout for seed in "12"
+    )
+    assert first == second
