@@ -74,6 +74,14 @@ def check() -> bool:
     return _SWITCH[setting]
 
 
+def log() -> bool:
+    """Whether each program says, as it is made, which way its launches take."""
+    setting = os.environ.get("JAX_RAWCUDA_LOG", "")
+    if setting not in _SWITCH:
+        raise ValidationError(f"JAX_RAWCUDA_LOG={setting!r}: 0 or 1 is needed.")
+    return _SWITCH[setting]
+
+
 def require_native() -> None:
     """Refuses values of `JAX_RAWCUDA_CPU_TIMEOUT` and `_DEBUG`, for the extension.
 

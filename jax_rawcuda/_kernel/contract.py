@@ -42,13 +42,14 @@ class Contract:
     def __init__(
         self,
         owner: str,
+        *,
         shapes: str | None,
         out: Any,
         threads: Axes | None,
         block: int | Sequence[int] | None,
         launch: Callable[..., LaunchConfig] | LaunchConfig | None,
         shared_mem_bytes: int | str | Callable[..., int],
-        fill: Any = None,
+        fill: Any,
     ) -> None:
         self.owner = owner
         if (threads is None) == (launch is None):

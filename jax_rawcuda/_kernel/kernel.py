@@ -103,7 +103,14 @@ def kernel(
         module = compile_nvrtc(source, options, name=name)
     name = name or module.only_kernel_name()
     contract = Contract(
-        name, shapes, out, threads, block, launch, shared_mem_bytes, fill
+        name,
+        shapes=shapes,
+        out=out,
+        threads=threads,
+        block=block,
+        launch=launch,
+        shared_mem_bytes=shared_mem_bytes,
+        fill=fill,
     )
     return Kernel(module, name, contract, template, _names(name, in_out))
 

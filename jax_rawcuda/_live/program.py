@@ -20,6 +20,7 @@ from .._plan.commands import BufferRef, Command, Launch, Space, relocate
 from .._plan.encode import encode
 from .._plan.labels import BufferState, Labels
 from .._plan.plan import Plan
+from .._plan.schedule import schedule
 from .._session.refs import BufferKind
 from .._types.arrays import ArrayType
 from .._xla.registration import register
@@ -153,7 +154,7 @@ _programs = _Programs()
 
 def _load(plan: Plan, platform: str) -> _Program:
     register()
-    attributes = encode(plan, platform)
+    attributes = encode(plan, schedule(plan, platform))
     text, images = (cast(bytes, attributes[name]) for name in ("plan", "images"))
     code = _ffi.load_program(platform, text, images)
     if isinstance(code, tuple):

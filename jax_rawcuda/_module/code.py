@@ -62,6 +62,9 @@ class Code(Protocol):
     def image(self, name: str, target: Target, values: Values = ()) -> ModuleImage:
         """Returns an image with the kernel in it, and values for its variables."""
 
+    def ptx(self, name: str, target: Target) -> str | None:
+        """Returns the PTX that the image is made of; None if there is none."""
+
     def variable(self, name: str) -> VariableType:
         """Returns what a variable holds; raises unless its value can be set."""
 

@@ -113,6 +113,11 @@ class PtxCode(_ImageCode):
         variables = symbols_of(values, self._variables)
         return ModuleImage.of(self._data, kind, self._symbols(), variables)
 
+    def ptx(self, name: str, target: Target) -> str:  # noqa: ARG002
+        """Returns the text."""
+        self.check(name)
+        return self._text
+
 
 class CubinCode(_ImageCode):
     """A cubin; runs on the GPUs of its architecture."""
@@ -132,3 +137,6 @@ class CubinCode(_ImageCode):
             )
         variables = symbols_of(values, self._variables)
         return ModuleImage.of(self._data, "cubin", self._symbols(), variables)
+
+    def ptx(self, name: str, target: Target) -> None:
+        """There is none."""

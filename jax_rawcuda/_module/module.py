@@ -202,6 +202,20 @@ class Function:
         """
         return self.module._code.image(self.name, target, self.module.values)
 
+    def ptx(self, target: Target) -> str | None:
+        """Returns the PTX text that the image is made of; None for a cubin.
+
+        Args:
+          target: Platform and architecture.
+        """
+        return self.module._code.ptx(self.name, target)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """NVRTC's, of the compilation that made the PTX; () for finished images."""
+        options = self.module.options
+        return tuple(options.flags()) if options else ()
+
     def lowered_name(self, target: Target) -> str:
         """Returns the kernel's symbol in an image.
 

@@ -87,6 +87,11 @@ class SourceCode:
             return ModuleImage.of(result.ptx.encode(), "ptx", names, variables)
         return ModuleImage.of(result.cubin, "cubin", names, variables)
 
+    def ptx(self, name: str, target: Target) -> str:
+        """Returns what the compiler made before machine code."""
+        compiler = self._compiler(target)
+        return self._result(compiler, self._instance(name, compiler)).ptx
+
     def variable(self, name: str) -> VariableType:
         """Returns what the compiler says; it compiles for that."""
         compiler = self._reader()

@@ -46,12 +46,30 @@ class ScalarArgument:
 
 
 @dataclass(frozen=True, slots=True)
+class DynamicArgument:
+    """A by-value kernel argument that is read from a buffer when the plan runs.
+
+    Attributes:
+      type: The parameter's C type.
+      size: In bytes.
+      ref: Where the bytes are.
+    """
+
+    type: str
+    size: int
+    ref: BufferRef
+
+
+Argument = PointerArgument | ScalarArgument | DynamicArgument
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     """Starts a kernel."""
 
     function: Function
     config: LaunchConfig
-    arguments: tuple[PointerArgument | ScalarArgument, ...]
+    arguments: tuple[Argument, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +121,7 @@ def relocate(command: Command, move: Callable[[BufferRef], BufferRef]) -> Comman
     match command:
         case Launch():
             arguments = tuple(
-                PointerArgument(move(a.ref)) if isinstance(a, PointerArgument) else a
+                a if isinstance(a, ScalarArgument) else replace(a, ref=move(a.ref))
                 for a in command.arguments
             )
             return replace(command, arguments=arguments)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import hashlib
 import struct
@@ -11,22 +10,27 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from .._compile.target import Target, default_target
 from .._module.code import ModuleImage
 from .._module.module import Function
+from .._rewrite.adaptation import Adaptation
 from .._types.dtypes import spell_array
+from .batch import Batch
 from .commands import (
+    Argument,
     BufferRef,
     Copy,
+    DynamicArgument,
     Fill,
     Launch,
     PointerArgument,
     ScalarArgument,
+    Space,
     Synchronize,
     Verify,
 )
 from .labels import BufferState
 from .plan import Plan
+from .schedule import Schedule, Way
 from .tags import (
     LABELS_MAGIC,
     PLAN_MAGIC,
@@ -37,38 +41,39 @@ from .tags import (
     LaunchFlag,
 )
 
-ABI = 1
+ABI = 2
+_ADDRESS_BYTES = 8
 
 
-def encode(plan: Plan, platform: str) -> dict[str, object]:
+def encode(plan: Plan, schedule: Schedule) -> dict[str, object]:
     """Returns the custom call's attributes for a plan.
 
     Args:
       plan: What to encode.
-      platform: `cuda` or `cpu`; the module images are compiled for it.
-
-    Raises:
-      CompileError: A module does not compile for the platform.
-      UnsupportedError: The platform cannot run a module.
+      schedule: How it runs on the platform that it is encoded for.
     """
-    targets = {f: default_target(platform, f.module.options) for f in plan.functions}
-    image_by = {f: image_of(f, target, plan) for f, target in targets.items()}
-    images = {_image_key(image): image for image in image_by.values()}
+    images = {_image_key(way.image): way.image for way in schedule.ways}
     order = {key: i for i, key in enumerate(images)}
+    kernels = list(dict.fromkeys(map(_kernel_key, schedule.ways)))
+    ways = {_kernel_key(way): way for way in schedule.ways}
     blobs = _Blobs()
 
     out = [PLAN_MAGIC, _string(plan.op_name), _sizes(t.nbytes for t in plan.operands)]
     out.append(_sizes([*(t.nbytes for t in plan.results), *_workspaces(plan)]))
-    out.append(_batch_axes(plan))
+    out.append(_batch(plan, schedule))
     out.append(_u32(len(images)))
     out += [_image(image, blobs) for image in images.values()]
-    out.append(_u32(len(targets)))
-    for function, target in targets.items():
-        image = order[_image_key(image_by[function])]
-        out.append(_function(function, target, image))
+    out.append(_u32(len(kernels)))
+    out += [_function(ways[k], order[_image_key(ways[k].image)]) for k in kernels]
     out.append(_u32(len(plan.commands)))
-    functions = {f: i for i, f in enumerate(targets)}
-    out += [_command(c, functions) for c in plan.commands]
+    remaining = iter(schedule.ways)
+    for command in plan.commands:
+        if isinstance(command, Launch):
+            way = next(remaining)
+            index = kernels.index(_kernel_key(way))
+            out.append(_launch(command, way, index, schedule.batch, len(plan.operands)))
+        else:
+            out.append(_command(command))
     out.append(label_bytes(plan))
 
     text, blob = b"".join(out), blobs.data
@@ -78,6 +83,10 @@ def encode(plan: Plan, platform: str) -> dict[str, object]:
         "images": blob,
         "digest": hashlib.sha256(text + blob).hexdigest(),
     }
+
+
+def _kernel_key(way: Way) -> tuple[Function, Adaptation]:
+    return way.function, way.adaptation
 
 
 class _Blobs:
@@ -146,25 +155,28 @@ def _workspaces(plan: Plan) -> list[int]:
     ]
 
 
-def _batch_axes(plan: Plan) -> bytes:
-    """Axes outermost first, with the byte stride of every buffer along each."""
-    count = len(plan.results)
-    spans = [t.nbytes for t in (*plan.operands, *plan.results)]
-    rows: list[bytes] = []
-    for axis in reversed(plan.batch_axes):
-        batched = (*axis.operands, *(True for _ in range(count)))
-        strides = [s if b else 0 for s, b in zip(spans, batched, strict=True)]
-        spans = [s * axis.size if b else s for s, b in zip(spans, batched, strict=True)]
-        strides += [0] * len(plan.workspaces)
-        rows.append(struct.pack(f"<{1 + len(strides)}Q", axis.size, *strides))
-    return _u32(len(rows)) + b"".join(reversed(rows))
+def _batch(plan: Plan, schedule: Schedule) -> bytes:
+    """Elements of a piece; axes, outermost first, with the byte stride of every buffer.
+
+    What follows of each result is the stride that begins anew with every piece.
+    """
+    axes = schedule.batch.axes
+    out = [_u32(schedule.at_once), _u32(len(axes))]
+    out += [struct.pack(f"<{1 + len(a.strides)}Q", a.size, *a.strides) for a in axes]
+    if axes:
+        own = axes[-1].strides[len(plan.operands) + len(plan.results) :]
+        out.append(_sizes([*(0 for _ in plan.results), *own]))
+    return b"".join(out)
 
 
-def _function(function: Function, target: Target, image: int) -> bytes:
-    parameters = function.signature.parameters
-    out = [_u32(image), _string(function.lowered_name(target)), _string(function.name)]
-    out.append(_u32(len(parameters)))
-    out += [_string(p.name) + _u32(p.size) for p in parameters]
+def _function(way: Way, image: int) -> bytes:
+    sizes = [(p.name, p.size) for p in way.function.signature.parameters]
+    for index in way.adaptation.dynamic:
+        sizes[index] = sizes[index][0], _ADDRESS_BYTES
+    sizes += [("batch", _ADDRESS_BYTES)] * way.adaptation.appended_count
+    out = [_u32(image), _string(way.lowered_name), _string(way.function.name)]
+    out.append(_u32(len(sizes)))
+    out += [_string(name) + _u32(size) for name, size in sizes]
     return b"".join(out)
 
 
@@ -172,27 +184,59 @@ def _ref(ref: BufferRef) -> bytes:
     return struct.pack("<BIQ", ref.space, ref.index, ref.offset)
 
 
-def _argument(argument: PointerArgument | ScalarArgument) -> bytes:
-    if isinstance(argument, PointerArgument):
-        return _tag(ArgumentTag.POINTER) + _ref(argument.ref)
-    return _tag(ArgumentTag.SCALAR) + _string(argument.data)
+def _argument(argument: Argument, changed: bool) -> bytes:
+    match argument:
+        case PointerArgument(ref):
+            return _tag(ArgumentTag.POINTER) + _ref(ref)
+        case ScalarArgument(_, data):
+            return _tag(ArgumentTag.SCALAR) + _string(data)
+        case DynamicArgument(_, size, ref):
+            # A changed kernel takes the address; else the handler reads the value.
+            if changed:
+                return _tag(ArgumentTag.POINTER) + _ref(ref)
+            return _tag(ArgumentTag.DYNAMIC) + _ref(ref) + _u32(size)
 
 
-def _command(
-    command: Launch | Copy | Fill | Synchronize | Verify, functions: dict[Function, int]
+def _appended(launch: Launch, way: Way, batch: Batch, operands: int) -> list[bytes]:
+    """The arguments that a changed entry takes in addition."""
+    strides = {}
+    for index in way.adaptation.batched:
+        argument = launch.arguments[index]
+        if isinstance(argument, PointerArgument | DynamicArgument):
+            result = argument.ref.space is Space.RESULT
+            strides[index] = batch.strides(argument.ref.index + operands * result)
+    values = way.adaptation.appended(0, batch.sizes, strides)
+    if not values:
+        return []
+    rest = [struct.pack("<Q", value) for value in values[1:]]
+    return [
+        _tag(ArgumentTag.START),
+        *(_tag(ArgumentTag.SCALAR) + _string(data) for data in rest),
+    ]
+
+
+def _launch(
+    launch: Launch, way: Way, function: int, batch: Batch, operands: int
 ) -> bytes:
+    config = launch.config
+    geometry = (*config.grid, *config.block, *(config.cluster or (0, 0, 0)))
+    flags = LaunchFlag(0)
+    if config.cooperative:
+        flags |= LaunchFlag.COOPERATIVE
+    if config.programmatic:
+        flags |= LaunchFlag.PROGRAMMATIC
+    if way.at_once:
+        flags |= LaunchFlag.AT_ONCE
+    words = function, *geometry, config.shared_mem_bytes, flags
+    head = _tag(CommandTag.LAUNCH) + struct.pack("<12I", *words)
+    changed = bool(way.adaptation.dynamic)
+    arguments = [_argument(a, changed) for a in launch.arguments]
+    arguments += _appended(launch, way, batch, operands)
+    return head + _u32(len(arguments)) + b"".join(arguments)
+
+
+def _command(command: Copy | Fill | Synchronize | Verify) -> bytes:
     match command:
-        case Launch(function, config, arguments):
-            geometry = (*config.grid, *config.block, *(config.cluster or (0, 0, 0)))
-            flags = LaunchFlag(0)
-            if config.cooperative:
-                flags |= LaunchFlag.COOPERATIVE
-            if config.programmatic:
-                flags |= LaunchFlag.PROGRAMMATIC
-            words = functions[function], *geometry, config.shared_mem_bytes, flags
-            head = _tag(CommandTag.LAUNCH) + struct.pack("<12I", *words)
-            body = b"".join(_argument(a) for a in arguments)
-            return head + _u32(len(arguments)) + body
         case Copy(destination, source, nbytes):
             places = _ref(destination) + _ref(source)
             return _tag(CommandTag.COPY) + places + struct.pack("<Q", nbytes)
@@ -204,22 +248,6 @@ def _command(
             return _tag(CommandTag.VERIFY) + _ref(begin) + sizes + _string(what)
         case Synchronize():
             return _tag(CommandTag.SYNCHRONIZE)
-
-
-def image_of(function: Function, target: Target, plan: Plan) -> ModuleImage:
-    """Returns the image that a plan runs a kernel from."""
-    if plan.labels is None or target.platform != "cpu":
-        return function.image(target)
-    return _checked_image(function.image(dataclasses.replace(target, checked=True)))
-
-
-@functools.lru_cache(maxsize=64)
-def _checked_image(image: ModuleImage) -> ModuleImage:
-    from ..cpu import PRAGMA
-
-    data = PRAGMA.encode() + image.data
-    digest = hashlib.sha256(data).digest()
-    return dataclasses.replace(image, data=data, digest=digest)
 
 
 def label_bytes(plan: Plan) -> bytes:

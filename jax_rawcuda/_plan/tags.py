@@ -24,8 +24,10 @@ class CommandTag(enum.IntEnum):
 class ArgumentTag(enum.IntEnum):
     """What a kernel argument is."""
 
-    POINTER = 0
-    SCALAR = 1
+    POINTER = 0  # an address
+    SCALAR = 1  # bytes that the plan holds
+    DYNAMIC = 2  # bytes that a buffer holds, for the handler to read: on the CPU
+    START = 3  # number of the batch element that a launch begins with, 64 bits
 
 
 class ImageKind(enum.IntEnum):
@@ -47,3 +49,4 @@ class LaunchFlag(enum.IntFlag):
 
     COOPERATIVE = 1
     PROGRAMMATIC = 2
+    AT_ONCE = 4  # one launch serves all batch elements of a piece

@@ -2,27 +2,61 @@
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import jax
 import numpy as np
+from jax.interpreters import mlir
 
+from .._base import settings
 from .._base.compat import result_aval
-from .._compile.target import Target
-from .._plan.encode import encode, image_of
+from .._plan.encode import encode
 from .._plan.guards import guarded
 from .._plan.plan import Plan
+from .._plan.report import report
+from .._plan.schedule import Schedule, schedule
+from .padding import padded, run_padded
 
 
 def lower(ctx: Any, *operands: Any, plan: Plan, platform: str) -> Sequence[Any]:
+    """Lowers a plan for a GPU."""
+    if (wider := padded(plan, platform)) is not None:
+        run = functools.partial(run_padded, ctx.primitive, plan, wider)
+        return mlir.lower_fun(run, multiple_results=True)(ctx, *operands)  # type: ignore[no-any-return]
+    if plan.labels is not None and platform == "cuda":
+        plan = guarded(plan)
+    return _call(ctx, operands, plan, schedule(plan, platform))
+
+
+def lower_cpu(ctx: Any, *operands: Any, plan: Plan) -> Sequence[Any]:
+    """Lowers a plan for the CPU."""
+    from ..cpu import load_kernel
+
+    if (wider := padded(plan, "cpu")) is not None:
+        run = functools.partial(run_padded, ctx.primitive, plan, wider)
+        return mlir.lower_fun(run, multiple_results=True)(ctx, *operands)  # type: ignore[no-any-return]
+    found = schedule(plan, "cpu")
+    # An instruction that the CPU lacks is reported here, in Python, before XLA starts.
+    for way in found.ways:
+        image = way.image
+        load_kernel(image.data.decode(), way.lowered_name, dict(image.variables))
+    return _call(ctx, operands, plan, found)
+
+
+def _call(
+    ctx: Any, operands: Sequence[Any], plan: Plan, found: Schedule
+) -> Sequence[Any]:
     from .registration import SYNC_TARGET, TARGET, register
 
     register()
-    if plan.labels is not None and platform == "cuda":
-        plan = guarded(plan)
-    attributes = encode(plan, platform)
-    hidden = [result_aval((n,), np.dtype(np.uint8), ()) for n in plan.allocations]
+    if settings.log():
+        print(report(plan, found), file=sys.stderr)  # noqa: T201
+    attributes = encode(plan, found)
+    sizes = found.allocations(plan)
+    hidden = [result_aval((n,), np.dtype(np.uint8), ()) for n in sizes]
     rule = jax.ffi.ffi_lowering(
         SYNC_TARGET if plan.synchronizes else TARGET,
         operand_output_aliases=dict(plan.aliases) or None,
@@ -31,15 +65,3 @@ def lower(ctx: Any, *operands: Any, plan: Plan, platform: str) -> Sequence[Any]:
     whole = ctx.replace(avals_out=[*ctx.avals_out, *hidden])
     results = rule(whole, *operands, **attributes)
     return list(results)[: len(plan.results)]
-
-
-def lower_cpu(ctx: Any, *operands: Any, plan: Plan) -> Sequence[Any]:
-    from ..cpu import load_kernel
-
-    # An instruction that the CPU lacks is reported here, in Python, before XLA starts.
-    target = Target("cpu")
-    for function in plan.functions:
-        image = image_of(function, target, plan)
-        symbol = function.lowered_name(target)
-        load_kernel(image.data.decode(), symbol, dict(image.variables))
-    return lower(ctx, *operands, plan=plan, platform="cpu")
