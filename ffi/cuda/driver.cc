@@ -53,11 +53,15 @@ std::string Open(Driver& driver) {
   find("cuLibraryGetKernel", driver.LibraryGetKernel);
   find("cuLibraryLoadData", driver.LibraryLoadData);
   find("cuLibraryUnload", driver.LibraryUnload);
+  find("cuMemcpy2DAsync", driver.Memcpy2DAsync);
   find("cuMemcpyDtoDAsync", driver.MemcpyDtoDAsync);
   find("cuMemcpyDtoHAsync", driver.MemcpyDtoHAsync);
   find("cuMemcpyHtoDAsync", driver.MemcpyHtoDAsync);
   find("cuMemsetD16Async", driver.MemsetD16Async);
   find("cuMemsetD32Async", driver.MemsetD32Async);
+  find("cuMemsetD2D16Async", driver.MemsetD2D16Async);
+  find("cuMemsetD2D32Async", driver.MemsetD2D32Async);
+  find("cuMemsetD2D8Async", driver.MemsetD2D8Async);
   find("cuMemsetD8Async", driver.MemsetD8Async);
   find("cuOccupancyMaxActiveBlocksPerMultiprocessor", driver.MaxActiveBlocks);
   find("cuStreamGetCtx", driver.StreamGetCtx);

@@ -28,11 +28,15 @@ struct Driver {
   decltype(&::cuLibraryGetKernel) LibraryGetKernel = nullptr;
   decltype(&::cuLibraryLoadData) LibraryLoadData = nullptr;
   decltype(&::cuLibraryUnload) LibraryUnload = nullptr;
+  decltype(&::cuMemcpy2DAsync) Memcpy2DAsync = nullptr;
   decltype(&::cuMemcpyDtoDAsync) MemcpyDtoDAsync = nullptr;
   decltype(&::cuMemcpyDtoHAsync) MemcpyDtoHAsync = nullptr;
   decltype(&::cuMemcpyHtoDAsync) MemcpyHtoDAsync = nullptr;
   decltype(&::cuMemsetD16Async) MemsetD16Async = nullptr;
   decltype(&::cuMemsetD32Async) MemsetD32Async = nullptr;
+  decltype(&::cuMemsetD2D16Async) MemsetD2D16Async = nullptr;
+  decltype(&::cuMemsetD2D32Async) MemsetD2D32Async = nullptr;
+  decltype(&::cuMemsetD2D8Async) MemsetD2D8Async = nullptr;
   decltype(&::cuMemsetD8Async) MemsetD8Async = nullptr;
   decltype(&::cuOccupancyMaxActiveBlocksPerMultiprocessor) MaxActiveBlocks = nullptr;
   decltype(&::cuStreamGetCtx) StreamGetCtx = nullptr;

@@ -30,17 +30,22 @@ class CudaReplay {
   }
 
   // Safe while the stream is captured: no allocation, no lock, and driver calls on
-  // `stream` only. `buffers` holds the addresses of operands, then of results; they are
-  // advanced from one batch element to the next in place.
-  Status Execute(CUstream stream, int ordinal, char** buffers) const;
+  // `stream` only. `buffers` holds the addresses of operands, then of results.
+  Status Execute(CUstream stream, int ordinal, char* const* buffers) const;
 
  private:
   using Kernels = std::vector<CUkernel>;  // one per function
-  // Where to find one kernel argument: constant bytes, or a place in a buffer.
+  // Where to find one kernel argument: constant bytes, a place in a buffer, or the
+  // number of the batch element that the launch begins with.
   struct Slot {
-    const void* scalar;  // null for a pointer
+    ArgumentTag kind;
+    const void* scalar;
     uint32_t buffer;
     uint64_t offset;
+  };
+  // From one batch element to the next, in bytes.
+  struct Pitch {
+    uint64_t destination = 0, source = 0;
   };
   // Everything about a launch that does not change from call to call.
   struct PreparedLaunch {
@@ -48,31 +53,43 @@ class CudaReplay {
     CUlaunchConfig config;
     CUlaunchAttribute attributes[3];
     std::vector<Slot> slots;
+    bool at_once;
   };
   struct PreparedCopy {
     Slot destination, source;
     uint64_t bytes;
+    Pitch pitch;
+    bool at_once;
   };
   struct PreparedFill {
     Slot destination;
     uint64_t count;
     uint8_t width;
     uint32_t value;
+    Pitch pitch;
+    bool at_once;
+  };
+  struct PreparedWait {
+    bool at_once = true;
   };
   struct PreparedVerify {
     Slot begin;
     const Verify* verify;
+    bool at_once = false;
   };
-  using Step = std::variant<PreparedLaunch, PreparedCopy, PreparedFill, Synchronize,
+  // `at_once`: one driver call serves all batch elements of a piece.
+  using Step = std::variant<PreparedLaunch, PreparedCopy, PreparedFill, PreparedWait,
                             PreparedVerify>;
 
   static constexpr int kFastOrdinals = 64;
 
-  // One call on one device.
+  // One step on one device.
   struct Call {
     CUstream stream;
     const Kernels& kernels;
-    char** buffers;
+    char* const* buffers;  // of the first batch element, or as the step needs them
+    uint64_t first = 0;    // batch element
+    uint32_t count = 1;    // batch elements
   };
 
   // The kernels of a device; null before it is initialized.
@@ -87,14 +104,16 @@ class CudaReplay {
   Step Prepare(const Verify& verify) const {
     return PreparedVerify{Locate(verify.begin), &verify};
   }
-  Step Prepare(const Synchronize& synchronize) const { return synchronize; }
+  Step Prepare(const Synchronize&) const { return PreparedWait{}; }
+  uint64_t PitchOf(const Slot& slot) const;
 
+  Status RunAll(const Call& call) const;
   Status RunBatch(const Call& call) const;
-  Status RunSteps(const Call& call) const;
+  Status RunStep(const Step& step, const Call& call) const;
   Status Run(const PreparedLaunch& step, const Call& call) const;
   Status Run(const PreparedCopy& step, const Call& call) const;
   Status Run(const PreparedFill& step, const Call& call) const;
-  Status Run(const Synchronize& step, const Call& call) const;
+  Status Run(const PreparedWait& step, const Call& call) const;
   Status Run(const PreparedVerify& step, const Call& call) const;
   Status LaunchFailed(const PreparedLaunch& step, const Status& cause) const;
   Status WaitForDebugging(const std::string& what, CUstream stream) const;

@@ -22,7 +22,7 @@ namespace {
 
 namespace ffi = xla::ffi;
 
-constexpr int64_t kAbi = 1;
+constexpr int64_t kAbi = 2;
 
 ffi::Error ToError(const Status& status) {
   switch (status.code()) {

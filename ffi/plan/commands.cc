@@ -1,6 +1,7 @@
 // commands.cc: the commands of a plan, checked one by one.
 #include "ffi/plan/commands.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -12,7 +13,8 @@ namespace jax_rawcuda {
 namespace {
 
 constexpr uint32_t kLaunchFlags = static_cast<uint32_t>(LaunchFlag::kCooperative) |
-                                  static_cast<uint32_t>(LaunchFlag::kProgrammatic);
+                                  static_cast<uint32_t>(LaunchFlag::kProgrammatic) |
+                                  static_cast<uint32_t>(LaunchFlag::kAtOnce);
 constexpr uint64_t kMaxGuardBytes = uint64_t{1} << 20;
 constexpr uint64_t kMaxBufferBytes = uint64_t{1} << 62;
 constexpr uint64_t kMaxClusterBlocks = 16;
@@ -76,6 +78,7 @@ class CommandDecoder {
     const uint32_t flags = reader_.U32();
     launch.cooperative = Has(flags, LaunchFlag::kCooperative);
     launch.programmatic = Has(flags, LaunchFlag::kProgrammatic);
+    launch.at_once = Has(flags, LaunchFlag::kAtOnce);
     const size_t arguments = reader_.Count(1 + 4);
     RETURN_IF_ERROR(Readable());
     if (launch.function >= plan_.functions.size()) {
@@ -112,6 +115,11 @@ class CommandDecoder {
       return Malformed(" asks for " + Str(launch.shared_mem_bytes) +
                        " bytes of dynamic shared memory");
     }
+    const uint64_t elements = std::min(plan_.at_once, plan_.batch_elements);
+    if (launch.at_once && (launch.cooperative || launch.cluster != Extent{} ||
+                           launch.grid[2] * elements > kMaxGrid[2])) {
+      return Malformed(" cannot serve " + Str(elements) + " batch elements at once");
+    }
     if (launch.cluster == Extent{}) return Status();
     const uint64_t blocks = Product(launch.cluster);
     bool divides = blocks >= 1 && Within(launch.cluster, {16, 16, 16});
@@ -128,20 +136,33 @@ class CommandDecoder {
 
   Status DecodeArgument(const ParameterInfo& parameter, Launch& launch) {
     Argument argument{};
-    const auto kind = static_cast<ArgumentTag>(reader_.U8());
-    argument.is_pointer = kind == ArgumentTag::kPointer;
-    if (argument.is_pointer) {
-      argument.pointer = ReadRef();
-    } else {
-      argument.scalar = reader_.Bytes();
+    argument.kind = static_cast<ArgumentTag>(reader_.U8());
+    uint64_t given = sizeof(uint64_t);
+    uint64_t span = 0;  // bytes that must be there
+    switch (argument.kind) {
+      case ArgumentTag::kPointer:
+        argument.place = ReadRef();
+        break;
+      case ArgumentTag::kScalar:
+        argument.scalar = reader_.Bytes();
+        given = argument.scalar.size();
+        break;
+      case ArgumentTag::kDynamic:
+        argument.place = ReadRef();
+        given = span = reader_.U32();
+        break;
+      case ArgumentTag::kStart:
+        break;
+      default:
+        return Malformed(", parameter '" + parameter.name + "' has argument kind " +
+                         Str(static_cast<uint8_t>(argument.kind)));
     }
     RETURN_IF_ERROR(Readable());
     const std::string name = ", parameter '" + parameter.name + "'";
-    if (!argument.is_pointer && kind != ArgumentTag::kScalar) {
-      return Malformed(name + " has argument kind " + Str(static_cast<uint8_t>(kind)));
+    if (argument.kind == ArgumentTag::kPointer ||
+        argument.kind == ArgumentTag::kDynamic) {
+      RETURN_IF_ERROR(CheckSpan(argument.place, span, name));
     }
-    if (argument.is_pointer) RETURN_IF_ERROR(CheckSpan(argument.pointer, 0, name));
-    const uint64_t given = argument.is_pointer ? sizeof(void*) : argument.scalar.size();
     if (given != parameter.size) {
       return Malformed(name + " has " + Str(parameter.size) + " bytes, its argument " +
                        Str(given));

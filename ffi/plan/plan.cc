@@ -17,6 +17,7 @@ constexpr uint64_t kMaxAlignmentBits = 12;
 constexpr size_t kBlobBytes = 32 + 3 * 8;
 
 constexpr uint64_t kMaxParameterBytes = 32764;
+constexpr uint64_t kMaxAtOnce = 65535;
 constexpr uint64_t kMaxBatchElements = std::numeric_limits<int32_t>::max();
 
 class Decoder {
@@ -76,6 +77,7 @@ class Decoder {
 
   Status BatchAxes() {
     const size_t buffers = plan_.operand_bytes.size() + plan_.result_bytes.size();
+    plan_.at_once = reader_.U32();
     const size_t count = reader_.Count(8 + 8 * buffers);
     if (count > kMaxBatchAxes) {
       return Malformed(Str(count) + " batch axes; the limit is " + Str(kMaxBatchAxes));
@@ -96,11 +98,39 @@ class Decoder {
       }
       plan_.batch_axes.push_back(std::move(axis));
     }
+    plan_.own_strides.assign(plan_.result_bytes.size(), 0);
+    if (count != 0) RETURN_IF_ERROR(OwnStrides());
     RETURN_IF_ERROR(Readable("the list of batch axes"));
+    if (plan_.at_once < 1 || plan_.at_once > kMaxAtOnce) {
+      return Malformed(Str(plan_.at_once) + " batch elements at once");
+    }
     RETURN_IF_ERROR(Extents(plan_.operand_bytes, &BatchAxis::operand_strides,
                             plan_.operand_extents));
-    return Extents(plan_.result_bytes, &BatchAxis::result_strides,
-                   plan_.result_extents);
+    RETURN_IF_ERROR(
+        Extents(plan_.result_bytes, &BatchAxis::result_strides, plan_.result_extents));
+    for (size_t i = 0; i < plan_.own_strides.size(); ++i) {
+      if (plan_.own_strides[i] == 0 || plan_.batch_elements == 0) continue;
+      // Bounded by the extent of the whole batch, which did not overflow.
+      const uint64_t others = std::min(plan_.at_once, plan_.batch_elements) - 1;
+      plan_.result_extents[i] = plan_.result_bytes[i] + plan_.own_strides[i] * others;
+    }
+    return Status();
+  }
+
+  Status OwnStrides() {
+    const size_t results = reader_.Count(8);
+    if (results != plan_.result_bytes.size()) {
+      return Malformed(Str(results) + " strides of " + Str(plan_.result_bytes.size()) +
+                       " results");
+    }
+    for (size_t i = 0; i < results; ++i) {
+      plan_.own_strides[i] = reader_.U64();
+      const uint64_t inner = plan_.batch_axes.back().result_strides[i];
+      if (plan_.own_strides[i] != 0 && plan_.own_strides[i] != inner) {
+        return Malformed("result " + Str(i) + " has two strides");
+      }
+    }
+    return Status();
   }
 
   Status Extents(const std::vector<uint64_t>& bytes,

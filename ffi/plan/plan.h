@@ -59,9 +59,9 @@ struct BufferRef {
 };
 
 struct Argument {
-  bool is_pointer;
-  BufferRef pointer;   // when is_pointer
-  std::string scalar;  // the parameter's bytes otherwise
+  ArgumentTag kind;
+  BufferRef place;     // of an address, or of dynamic bytes
+  std::string scalar;  // the parameter's bytes
 };
 
 struct Launch {
@@ -72,6 +72,7 @@ struct Launch {
   uint32_t shared_mem_bytes;
   bool cooperative;
   bool programmatic;
+  bool at_once;  // one launch serves all batch elements of a piece
   std::vector<Argument> arguments;
 };
 
@@ -112,6 +113,8 @@ struct Plan {
   std::vector<uint64_t> result_bytes;
   std::vector<uint64_t> result_alignments;  // that addresses are rounded up to, bytes
   std::vector<BatchAxis> batch_axes;        // outermost first
+  uint64_t at_once = 1;  // batch elements that pass one command before the next
+  std::vector<uint64_t> own_strides;  // of results that begin anew with every piece
   std::vector<ImageEntry> images;
   std::vector<FunctionInfo> functions;
   std::vector<Command> commands;

@@ -59,4 +59,11 @@ struct HostKernel {
   std::vector<uint32_t> origins;
 };
 
+// The kernel's parameters at their offsets, once per batch element.
+struct Parameters {
+  const uint8_t* begin;
+  size_t stride = 0;      // bytes
+  uint64_t elements = 1;  // grids of blocks that run side by side
+};
+
 }  // namespace jax_rawcuda

@@ -40,7 +40,7 @@ bool Block::Prepare(LaunchState& launch, Cluster* cluster, uint32_t rank) {
   if (!stored) return false;
 
   context_ = Context();
-  context_.params = launch.params;
+  context_.params = launch.params.begin;
   context_.shared = cluster == nullptr ? shared_.data() : cluster->shared(rank);
   context_.local = local_.data();
   context_.next = next_;
@@ -73,6 +73,11 @@ bool Block::Prepare(LaunchState& launch, Cluster* cluster, uint32_t rank) {
 }
 
 void Block::Begin(uint64_t index) {
+  const Parameters& params = launch_->params;
+  if (params.elements > 1) {
+    context_.params = params.begin + index / launch_->grid_blocks * params.stride;
+    index %= launch_->grid_blocks;
+  }
   const Extents position = Unravel(index, launch_->grid);
   std::copy(position.begin(), position.end(), context_.ctaid);
   context_.spin_budget = launch_->kernel.spin_budget;

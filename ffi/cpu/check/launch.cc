@@ -31,7 +31,7 @@ void LaunchChecks::Begin(LaunchState& launch) {
   launch_ = &launch;
   began_ = Tick();
   all_parameters_.what = "the kernel's parameters";
-  all_parameters_.begin = reinterpret_cast<uint64_t>(launch.params);
+  all_parameters_.begin = reinterpret_cast<uint64_t>(launch.params.begin);
   all_parameters_.size = launch.kernel.parameter_bytes;
   all_parameters_.writable = false;
   for (Span& parameter : parameters_) parameter.begin += all_parameters_.begin;

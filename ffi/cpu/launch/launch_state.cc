@@ -25,7 +25,7 @@ Extents Unravel(uint64_t index, const Extents& extents) {
           static_cast<uint32_t>(row / extents[1])};
 }
 
-LaunchState::LaunchState(const HostKernel& kernel, const void* params,
+LaunchState::LaunchState(const HostKernel& kernel, const Parameters& params,
                          const Extents& grid, const Extents& block,
                          uint32_t dynamic_shared, LaunchChecks* checks)
     : kernel(kernel),
@@ -35,7 +35,8 @@ LaunchState::LaunchState(const HostKernel& kernel, const void* params,
       dynamic_shared(dynamic_shared),
       total_shared(static_cast<uint32_t>(kernel.shared_bytes) + dynamic_shared),
       thread_count(block[0] * block[1] * block[2]),
-      block_count(uint64_t{grid[0]} * grid[1] * grid[2]),
+      grid_blocks(uint64_t{grid[0]} * grid[1] * grid[2]),
+      block_count(grid_blocks * params.elements),
       id(NextLaunchId()),
       checks(checks) {}
 

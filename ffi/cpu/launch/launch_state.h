@@ -25,18 +25,19 @@ class LaunchChecks;
 
 class LaunchState {
  public:
-  LaunchState(const HostKernel& kernel, const void* params, const Extents& grid,
+  LaunchState(const HostKernel& kernel, const Parameters& params, const Extents& grid,
               const Extents& block, uint32_t dynamic_shared,
               LaunchChecks* checks = nullptr);
 
   const HostKernel& kernel;
-  const void* const params;
+  const Parameters params;
   const Extents grid;   // in blocks
   const Extents block;  // in threads
   const uint32_t dynamic_shared;
   const uint32_t total_shared;
   const uint32_t thread_count;  // of one block
-  const uint64_t block_count;
+  const uint64_t grid_blocks;   // of one grid
+  const uint64_t block_count;   // of the grids of all batch elements
   Extents cluster = {1, 1, 1};  // in blocks; divides the grid
   const uint64_t id;            // differs between launches
   LaunchChecks* const checks;   // null: the launch is not checked

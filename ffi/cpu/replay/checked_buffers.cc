@@ -103,8 +103,8 @@ std::unique_ptr<LaunchChecks> CheckedBuffers::Launch(
   // From the last to the first: a buffer passed twice is called after the first.
   for (size_t k = launch.arguments.size(); k-- > 0;) {
     const Argument& argument = launch.arguments[k];
-    if (!argument.is_pointer) continue;
-    const size_t index = Index(argument.pointer);
+    if (argument.kind != ArgumentTag::kPointer) continue;
+    const size_t index = Index(argument.place);
     const std::string& parameter = function.parameters[k].name;
     const BufferLabel& label = Label(index);
     spans_[index].what = "argument '" + parameter + "' (" + label.type +

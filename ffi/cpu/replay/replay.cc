@@ -37,25 +37,43 @@ Result<Extents> ClusterOf(const HostKernel& kernel, const std::string& name,
   return kernel.cluster;
 }
 
-// One pass over the commands: addresses of one batch element's buffers.
+// Parameter blocks of neighbouring elements share no line of a processor's cache.
+constexpr size_t kParameterAlignment = 64;
+
+// One call: the commands in order, each for all batch elements of a piece.
 class Replay {
  public:
-  Replay(const Plan& plan, const HostKernels& kernels, TaskPool& pool)
+  Replay(const Plan& plan, const HostKernels& kernels, const Buffer* operands,
+         const Buffer* results, TaskPool& pool)
       : plan_(plan),
         kernels_(kernels),
+        given_operands_(operands),
+        given_results_(results),
         pool_(pool),
         operands_(plan.operand_bytes.size()),
         results_(plan.result_bytes.size()) {
     if (plan.labels != nullptr) checked_.emplace(plan);
   }
 
+  Status Run() {
+    for (begin_ = 0; begin_ < plan_.batch_elements; begin_ = end_) {
+      end_ = std::min(begin_ + plan_.at_once, plan_.batch_elements);
+      const Status status = checked_ ? RunChecked() : RunCommands();
+      if (!status.ok()) return status;
+    }
+    return Status();
+  }
+
+ private:
   // Points at batch element number `index` of the buffers.
-  void Seek(uint64_t index, const Buffer* operands, const Buffer* results) {
+  void Seek(uint64_t index) {
+    const uint64_t in_piece = index - begin_;
     for (size_t i = 0; i < operands_.size(); ++i) {
-      operands_[i] = static_cast<uint8_t*>(operands[i].data);
+      operands_[i] = static_cast<uint8_t*>(given_operands_[i].data);
     }
     for (size_t i = 0; i < results_.size(); ++i) {
-      results_[i] = static_cast<uint8_t*>(results[i].data);
+      results_[i] = static_cast<uint8_t*>(given_results_[i].data) -
+                    (index - in_piece) * plan_.own_strides[i];
     }
     for (auto axis = plan_.batch_axes.rbegin(); axis != plan_.batch_axes.rend();
          ++axis) {
@@ -66,14 +84,18 @@ class Replay {
     }
   }
 
-  Status Run() {
-    if (!checked_) return RunCommands();
-    RETURN_IF_ERROR(checked_->Enter(operands_, results_));
-    RETURN_IF_ERROR(RunCommands());
-    return checked_->Leave();
+  // Checks follow one element at a time: such a plan has pieces of one.
+  Status RunChecked() {
+    Seek(begin_);
+    Status status = checked_->Enter(operands_, results_);
+    if (status.ok()) status = RunCommands();
+    if (status.ok()) status = checked_->Leave();
+    if (status.ok() || plan_.batch_elements == 1) return status;
+    return Status(status.code(), status.message() + " This was batch element " +
+                                     std::to_string(begin_) + " of " +
+                                     std::to_string(plan_.batch_elements) + ".");
   }
 
- private:
   Status RunCommands() {
     for (const Command& command : plan_.commands) {
       RETURN_IF_ERROR(
@@ -101,48 +123,91 @@ class Replay {
   Status Execute(const Launch& launch) {
     const HostKernel& kernel = *kernels_[launch.function];
     const std::string& name = plan_.functions[launch.function].display_name;
-    if (kernel.parameters.size() != launch.arguments.size()) {
-      return Internal(name + ": the compiled kernel has " +
-                      std::to_string(kernel.parameters.size()) +
-                      " parameters, the plan " +
-                      std::to_string(launch.arguments.size()) + ".");
-    }
-    // 64-bit words, because vector parameters are loaded whole; zeroed beyond the end.
-    parameters_.assign(kernel.parameter_bytes / sizeof(uint64_t) + 4, 0);
-    for (size_t i = 0; i < launch.arguments.size(); ++i) {
-      const Argument& argument = launch.arguments[i];
-      const auto [offset, size] = kernel.parameters[i];
-      const uint64_t pointer = argument.is_pointer ? Address(argument.pointer) : 0;
-      const size_t given =
-          argument.is_pointer ? sizeof(pointer) : argument.scalar.size();
-      if (given != size || uint64_t{offset} + size > kernel.parameter_bytes) {
-        return Internal(name + ": parameter " + std::to_string(i) + " has " +
-                        std::to_string(size) + " bytes in the compiled kernel, " +
-                        std::to_string(given) + " in the plan.");
-      }
-      std::memcpy(reinterpret_cast<uint8_t*>(parameters_.data()) + offset,
-                  argument.is_pointer ? static_cast<const void*>(&pointer)
-                                      : argument.scalar.data(),
-                  size);
-    }
+    RETURN_IF_ERROR(CheckParameters(kernel, name, launch));
     Result<Extents> cluster = ClusterOf(kernel, name, launch);
     if (!cluster.ok()) return cluster.status();
-    std::unique_ptr<LaunchChecks> checks;
-    if (checked_) {
-      checks = checked_->Launch(kernel, plan_.functions[launch.function], launch);
-    }
     const LaunchConfig config{name,
                               launch.grid,
                               launch.block,
                               launch.shared_mem_bytes,
                               launch.cooperative,
                               cluster.value()};
-    return LaunchGrid(kernel, parameters_.data(), config, pool_, checks.get());
+    // Whole words, because vector parameters are loaded whole; zeroed beyond the end.
+    const size_t bytes = kernel.parameter_bytes + 4 * sizeof(uint64_t);
+    const size_t stride =
+        (bytes + kParameterAlignment - 1) / kParameterAlignment * kParameterAlignment;
+    const bool at_once = launch.at_once && cluster.value() == Extents{1, 1, 1};
+    const uint64_t together = at_once ? end_ - begin_ : 1;
+    for (uint64_t first = begin_; first < end_; first += together) {
+      parameters_.assign(stride * together / sizeof(uint64_t), 0);
+      for (uint64_t i = 0; i < together; ++i) {
+        if (!checked_) Seek(first + i);
+        WriteParameters(kernel, launch,
+                        reinterpret_cast<uint8_t*>(parameters_.data()) + i * stride);
+      }
+      const Parameters parameters{reinterpret_cast<const uint8_t*>(parameters_.data()),
+                                  stride, together};
+      std::unique_ptr<LaunchChecks> checks;
+      if (checked_) {
+        checks = checked_->Launch(kernel, plan_.functions[launch.function], launch);
+      }
+      RETURN_IF_ERROR(LaunchGrid(kernel, parameters, config, pool_, checks.get()));
+    }
+    return Status();
+  }
+
+  Status CheckParameters(const HostKernel& kernel, const std::string& name,
+                         const Launch& launch) const {
+    if (kernel.parameters.size() != launch.arguments.size()) {
+      return Internal(name + ": the compiled kernel has " +
+                      std::to_string(kernel.parameters.size()) +
+                      " parameters, the plan " +
+                      std::to_string(launch.arguments.size()) + ".");
+    }
+    const FunctionInfo& function = plan_.functions[launch.function];
+    for (size_t i = 0; i < launch.arguments.size(); ++i) {
+      const auto [offset, size] = kernel.parameters[i];
+      const size_t given = function.parameters[i].size;
+      if (given != size || uint64_t{offset} + size > kernel.parameter_bytes) {
+        return Internal(name + ": parameter " + std::to_string(i) + " has " +
+                        std::to_string(size) + " bytes in the compiled kernel, " +
+                        std::to_string(given) + " in the plan.");
+      }
+    }
+    return Status();
+  }
+
+  // For the element that the buffers point at.
+  void WriteParameters(const HostKernel& kernel, const Launch& launch,
+                       uint8_t* to) const {
+    for (size_t i = 0; i < launch.arguments.size(); ++i) {
+      const Argument& argument = launch.arguments[i];
+      const auto [offset, size] = kernel.parameters[i];
+      uint64_t word = begin_;
+      const void* from = &word;
+      switch (argument.kind) {
+        case ArgumentTag::kPointer:
+          word = Address(argument.place);
+          break;
+        case ArgumentTag::kScalar:
+          from = argument.scalar.data();
+          break;
+        case ArgumentTag::kDynamic:
+          from = Resolve(argument.place);
+          break;
+        case ArgumentTag::kStart:
+          break;
+      }
+      std::memcpy(to + offset, from, size);
+    }
   }
 
   Status Execute(const Copy& copy) {
     if (copy.bytes == 0) return Status();
-    std::memmove(Resolve(copy.destination), Resolve(copy.source), copy.bytes);
+    for (uint64_t i = begin_; i < end_; ++i) {
+      if (!checked_) Seek(i);
+      std::memmove(Resolve(copy.destination), Resolve(copy.source), copy.bytes);
+    }
     return checked_ ? checked_->MarkCopied(copy) : Status();
   }
 
@@ -151,10 +216,17 @@ class Replay {
     if (checked_) {
       RETURN_IF_ERROR(checked_->MarkFilled(fill.destination, fill.bytes));
     }
-    uint8_t* const begin = Resolve(fill.destination);
+    for (uint64_t i = begin_; i < end_; ++i) {
+      if (!checked_) Seek(i);
+      Repeat(fill, Resolve(fill.destination));
+    }
+    return Status();
+  }
+
+  static void Repeat(const Fill& fill, uint8_t* begin) {
     if (fill.width == 1) {
       std::memset(begin, static_cast<int>(fill.value & 255), fill.bytes);
-      return Status();
+      return;
     }
     uint64_t done = std::min<uint64_t>(fill.width, fill.bytes);
     std::memcpy(begin, &fill.value, done);  // little endian: the low bytes
@@ -163,7 +235,6 @@ class Replay {
       std::memcpy(begin + done, begin, more);
       done += more;
     }
-    return Status();
   }
 
   Status Execute(const Verify&) { return Status(); }       // accesses are checked
@@ -171,7 +242,10 @@ class Replay {
 
   const Plan& plan_;
   const HostKernels& kernels_;
+  const Buffer* const given_operands_;
+  const Buffer* const given_results_;
   TaskPool& pool_;
+  uint64_t begin_ = 0, end_ = 1;  // batch elements of the piece in hand
   std::vector<uint8_t*> operands_;
   std::vector<uint8_t*> results_;
   std::vector<uint64_t> parameters_;
@@ -182,14 +256,7 @@ class Replay {
 
 Status ReplayOnCpu(const Plan& plan, const HostKernels& kernels, const Buffer* operands,
                    const Buffer* results, TaskPool& pool) {
-  uint64_t batch = 1;
-  for (const BatchAxis& axis : plan.batch_axes) batch *= axis.size;
-  Replay replay(plan, kernels, pool);
-  for (uint64_t index = 0; index < batch; ++index) {
-    replay.Seek(index, operands, results);
-    RETURN_IF_ERROR(replay.Run());
-  }
-  return Status();
+  return Replay(plan, kernels, operands, results, pool).Run();
 }
 
 }  // namespace jax_rawcuda

@@ -65,7 +65,7 @@ Status Validate(const HostKernel& kernel, const LaunchConfig& config) {
 
 }  // namespace
 
-Status LaunchGrid(const HostKernel& kernel, const void* params,
+Status LaunchGrid(const HostKernel& kernel, const Parameters& params,
                   const LaunchConfig& config, TaskPool& pool, LaunchChecks* checks) {
   if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0) {
     return Status();

@@ -25,10 +25,10 @@ struct LaunchConfig {
   std::array<uint32_t, 3> cluster;  // in blocks; divides the grid
 };
 
-// Launches `kernel` and returns after its last block. `params` holds the parameters at
-// their offsets. The calling thread takes part in the work; it does all of it when
-// there are `checks`.
-Status LaunchGrid(const HostKernel& kernel, const void* params,
+// Launches `kernel`, once per batch element of `params`, and returns after the last
+// block. The calling thread takes part in the work; it does all of it when there are
+// `checks`. Several elements exclude checks, clusters and cooperative launches.
+Status LaunchGrid(const HostKernel& kernel, const Parameters& params,
                   const LaunchConfig& config, TaskPool& pool,
                   LaunchChecks* checks = nullptr);
 

@@ -199,7 +199,7 @@ class BlockQueue::Worker {
   Clock::time_point since_;  // when all threads began to spin
 };
 
-BlockQueue::BlockQueue(const HostKernel& kernel, const void* params,
+BlockQueue::BlockQueue(const HostKernel& kernel, const Parameters& params,
                        const Extents& grid, const Extents& block,
                        uint32_t dynamic_shared, uint64_t threads, bool cooperative,
                        LaunchChecks* checks)

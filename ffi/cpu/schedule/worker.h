@@ -14,7 +14,7 @@ namespace jax_rawcuda {
 
 class BlockQueue {
  public:
-  BlockQueue(const HostKernel& kernel, const void* params, const Extents& grid,
+  BlockQueue(const HostKernel& kernel, const Parameters& params, const Extents& grid,
              const Extents& block, uint32_t dynamic_shared, uint64_t threads,
              bool cooperative, LaunchChecks* checks);
 
