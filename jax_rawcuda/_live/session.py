@@ -37,6 +37,7 @@ class LiveSession(Session):
     """
 
     _maker = "live_op"
+    _shown = "LiveSession"
     _thread_rule = "runs the op. Use it from that thread."
     _device: LiveDevice
     _checked: bool

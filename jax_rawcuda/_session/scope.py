@@ -19,11 +19,12 @@ class Scope:
     _thread: int
     _open: bool
     _maker = "op"
+    _shown = "Session"  # what users call it
     _thread_rule = "traces the op. Record from that thread."
 
     def __init__(self) -> None:
         raise SessionError(
-            f"{type(self).__name__}: cannot be made directly. Decorate a function with "
+            f"{self._shown}: cannot be made directly. Decorate a function with "
             f"rc.{self._maker}; its first argument is the session."
         )
 

@@ -14,6 +14,7 @@ from jax_rawcuda import _ffi
 from jax_rawcuda._plan.commands import Launch, Verify
 from jax_rawcuda._plan.encode import encode
 from jax_rawcuda._plan.guards import BAND, guarded
+from jax_rawcuda._plan.schedule import schedule
 from jax_rawcuda._xla import primitive as _primitive
 
 SOURCE = r"""
@@ -75,7 +76,7 @@ def test_bands_are_looked_at_after_each_launch(monkeypatch):
 
 def test_the_handler_reads_a_guarded_plan(monkeypatch):
     plan = guarded(recorded(monkeypatch, through_scratch, np.ones(64, np.float32)))
-    attributes = encode(plan, "cpu")
+    attributes = encode(plan, schedule(plan, "cpu"))
     assert _ffi.check_plan(attributes["plan"], attributes["images"]) == ""
 
 

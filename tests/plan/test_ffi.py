@@ -158,8 +158,8 @@ def test_buffers_smaller_than_the_plan_are_refused():
 
 
 def test_a_newer_layout_is_refused():
-    match = "UNIMPLEMENTED: jax_rawcuda: .* layout 2; this version reads layout 1"
-    fails(encode(results=[4]), shape(1), match=match, abi=np.int64(2))
+    match = "UNIMPLEMENTED: jax_rawcuda: .* layout 3; this version reads layout 2"
+    fails(encode(results=[4]), shape(1), match=match, abi=np.int64(3))
 
 
 def test_damaged_attributes_are_refused():

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.plan_bytes import (
+    AT_ONCE,
+    COOPERATIVE,
     HOST_PTX,
     batch_axis,
     copy,
@@ -69,7 +71,8 @@ def test_a_valid_plan_is_accepted():
         ({"grid": (32, 1, 1), "cluster": (32, 1, 1)}, r"cluster=\(32, 1, 1\)"),
         ({"cluster": (1, 0, 1)}, r"cluster=\(1, 0, 1\)"),
         ({"shared_mem_bytes": 2**31}, "shared memory"),
-        ({"flags": 4}, "flags 4"),
+        ({"flags": 8}, "flags 8"),
+        ({"flags": COOPERATIVE | AT_ONCE}, "cannot serve 1 batch elements at once"),
         ({"arguments": []}, "0 arguments; it has 3 parameters"),
     ],
     ids=message_id,
@@ -88,7 +91,7 @@ def test_geometry_out_of_range_is_refused(geometry, message):
         ([pointer(operand(0)), pointer(result(2)), scalar(b"1234")], "result 2 of 2"),
         ([pointer(operand(0)), pointer(result(0)), scalar(b"123")], "'n' has 4 bytes"),
         ([pointer(operand(0)), scalar(b"1234"), scalar(b"1234")], "'out' has 8 bytes"),
-        ([u8(2) + u32(0), scalar(b"1234"), scalar(b"1234")], "argument kind 2"),
+        ([u8(4) + u32(0), scalar(b"1234"), scalar(b"1234")], "argument kind 4"),
     ],
     ids=message_id,
 )

@@ -13,6 +13,7 @@ from support.fakes import SAXPY, FakeFunction
 import jax_rawcuda as rc
 from jax_rawcuda._compile.target import Target
 from jax_rawcuda._plan import encode as _encoding
+from jax_rawcuda._plan import schedule as _schedule
 from jax_rawcuda._plan.commands import (
     BufferRef,
     Copy,
@@ -34,8 +35,12 @@ VECTOR = ArrayType((5,), F32)
 def _targets(monkeypatch):
     arch = {"cuda": "sm_90", "cpu": ""}
     monkeypatch.setattr(
-        _encoding, "default_target", lambda p, _options=None: Target(p, arch[p])
+        _schedule, "default_target", lambda p, _options=None: Target(p, arch[p])
     )
+
+
+def encode(plan, platform):
+    return _encoding.encode(plan, _schedule.schedule(plan, platform))
 
 
 def saxpy_plan(a=b"\0\0\0@", function=SAXPY, **changes):
@@ -104,8 +109,8 @@ class Reader:
 
 @pytest.mark.parametrize(("platform", "kind"), [("cuda", 1), ("cpu", 3)])
 def test_bytes(platform, kind):
-    attributes = _encoding.encode(saxpy_plan(), platform)
-    assert attributes["abi"] == 1
+    attributes = encode(saxpy_plan(), platform)
+    assert attributes["abi"] == 2
     text, images = attributes["plan"], attributes["images"]
     assert attributes["digest"] == hashlib.sha256(text + images).hexdigest()
     read = Reader(text)
@@ -113,7 +118,7 @@ def test_bytes(platform, kind):
     assert read.string() == b"saxpy"
     assert read.sizes() == [20, 20]
     assert read.sizes() == [20, 8]
-    assert read.take("I") == 0  # batch axes
+    assert read.take("II") == (1, 0)  # elements at once, batch axes
     assert read.take("I") == 1  # images
     assert read.take("B") == kind
     digest = read.take("32s")
@@ -143,24 +148,25 @@ def test_other_commands():
     a, b = BufferRef(Space.OPERAND, 1, 4), BufferRef(Space.RESULT, 0, 8)
     plan = saxpy_plan(commands=(Copy(b, a, 12), Synchronize()), workspaces=())
     assert plan.synchronizes
-    text = _encoding.encode(plan, "cpu")["plan"]
+    text = encode(plan, "cpu")["plan"]
     tail = struct.pack("<BBIQBIQQB", 2, 1, 0, 8, 0, 1, 4, 12, 4)
     assert text.endswith(struct.pack("<I", 2) + tail)
 
 
-def test_batch_strides_skip_unbatched_operands_and_workspaces():
+def test_batch_strides_skip_unbatched_operands():
     plan = saxpy_plan().batched(3, (True, False)).batched(7, (True, True))
     assert plan.batch_shape == (7, 3)
-    text = _encoding.encode(plan, "cpu")["plan"]
+    text = encode(plan, "cpu")["plan"]
     read = Reader(text)
     read.take("4s"), read.string(), read.sizes(), read.sizes()
-    assert read.take("I") == 2
-    assert read.take("5Q") == (7, 60, 20, 60, 0)  # outermost
-    assert read.take("5Q") == (3, 20, 0, 20, 0)
+    assert read.take("II") == (21, 2)  # elements at once, axes
+    assert read.take("5Q") == (7, 60, 20, 60, 3 * 256)  # outermost
+    assert read.take("5Q") == (3, 20, 0, 20, 256)
+    assert read.sizes() == [0, 256]  # begins anew with every piece
 
 
 def test_images_are_stored_once():
     launch = saxpy_plan().commands[1]
-    once = _encoding.encode(saxpy_plan(commands=(launch,)), "cpu")
-    twice = _encoding.encode(saxpy_plan(commands=(launch, launch)), "cpu")
+    once = encode(saxpy_plan(commands=(launch,)), "cpu")
+    twice = encode(saxpy_plan(commands=(launch, launch)), "cpu")
     assert once["images"] == twice["images"]

@@ -120,7 +120,8 @@ def encoded(image, values, *, kind, name, tail=b"", short=0):
         place = u64(len(stored), len(packed) + (short if raw is pairs else 0), len(raw))
         places.append(hashlib.sha256(raw).digest() + place)
         stored += packed
-    plan = b"JRC1" + text("count") + listed([]) + listed([u64(4)]) + listed([])
+    plan = b"JRC1" + text("count") + listed([]) + listed([u64(4)])
+    plan += u32(1) + listed([])  # no batch
     plan += listed([u8(kind | 0x80) + b"".join(places)])
     plan += listed([function("count", [("out", 8)], lowered=name)])
     plan += listed([launch(0, [pointer(result(0))])])

@@ -14,7 +14,7 @@ import numpy as np
 
 CUBIN, PTX, HOST_PTX = 1, 2, 3
 OPERAND, RESULT = 0, 1
-COOPERATIVE, PROGRAMMATIC = 1, 2
+COOPERATIVE, PROGRAMMATIC, AT_ONCE = 1, 2, 4
 
 
 def u8(value: int) -> bytes:
@@ -52,6 +52,14 @@ def result(index: int, offset: int = 0) -> bytes:
 
 def pointer(place: bytes) -> bytes:
     return u8(0) + place
+
+
+def dynamic(place: bytes, nbytes: int) -> bytes:
+    return u8(2) + place + u32(nbytes)
+
+
+def start() -> bytes:
+    return u8(3)
 
 
 def scalar(data: bytes) -> bytes:
@@ -103,7 +111,7 @@ class Encoded:
     def attributes(self) -> dict[str, Any]:
         digest = hashlib.sha256(self.plan + self.images).hexdigest()
         return {
-            "abi": np.int64(1),
+            "abi": np.int64(2),
             "plan": self.plan,
             "images": self.images,
             "digest": digest,
@@ -117,6 +125,8 @@ def encode(
     operands: Sequence[int] = (),
     results: Sequence[int] = (),
     batch: Sequence[bytes] = (),
+    at_once: int = 1,
+    own_strides: Sequence[int] | None = None,
     images: Sequence[tuple[int, bytes]] = (),
     functions: Sequence[bytes] = (),
 ) -> Encoded:
@@ -129,7 +139,10 @@ def encode(
     plan = b"JRC1" + text(name)
     plan += listed([u64(size) for size in operands])
     plan += listed([u64(size) for size in results])
-    for section in (batch, entries, functions, commands):
+    plan += u32(at_once) + listed(list(batch))
+    if batch:  # of results that begin anew with every piece
+        plan += listed([u64(stride) for stride in own_strides or [0] * len(results)])
+    for section in (entries, functions, commands):
         plan += listed(list(section))
     return Encoded(plan, stored)
 
