@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import jax
 import numpy as np
 import pytest
+from support.launching import launch
 
 import jax_rawcuda as rc
 from jax_rawcuda._compile.compilation import compile_program
@@ -12,11 +12,10 @@ from jax_rawcuda._compile.compiler import CLANG
 from jax_rawcuda._compile.program import Program
 
 
-def run(source, x, *, block=64, **contract):
-    """Calls the one kernel of `source`, `x -> float32`, under jit; a NumPy array."""
-    contract = {"shapes": "n -> n", "threads": "n", "block": block, **contract}
-    kernel = rc.kernel(source, **contract)
-    return np.asarray(jax.jit(kernel)(jax.device_put(x, jax.devices("cpu")[0])))
+def run(device, source, name, x):
+    """Calls a kernel `x -> float32` of `source` with a thread for each element."""
+    out = [(x.shape, "f4")]
+    return launch(device, source, name, x, out=out, grid=x.size // 64, block=64)
 
 
 @pytest.fixture
@@ -24,7 +23,7 @@ def x():
     return np.random.default_rng(8).standard_normal(192).astype(np.float32)
 
 
-def test_a_tile_whose_parent_is_not_named(x):
+def test_a_tile_whose_parent_is_not_named(device, x):
     source = r"""
     #include <cooperative_groups.h>
     namespace cg = cooperative_groups;
@@ -41,10 +40,12 @@ def test_a_tile_whose_parent_is_not_named(x):
     }
     """
     want = np.repeat(x.reshape(-1, 16).sum(1), 16) + np.arange(x.size) % 4
-    np.testing.assert_allclose(run(source, x), want, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(
+        run(device, source, "sums", x), want, rtol=1e-5, atol=1e-5
+    )
 
 
-def test_scales_of_microscaling_blocks():
+def test_scales_of_microscaling_blocks(device):
     source = r"""
     #include <cuda_fp8.h>
     __global__ void scales(const unsigned char* x, float* out) {
@@ -57,10 +58,12 @@ def test_scales_of_microscaling_blocks():
     """
     codes = np.random.default_rng(7).permutation(256).astype(np.uint8)
     want = np.where(codes == 255, np.nan, np.ldexp(1.0, codes.astype(int) - 127))
-    np.testing.assert_array_equal(run(source, codes), want.astype(np.float32))
+    np.testing.assert_array_equal(
+        run(device, source, "scales", codes), want.astype(np.float32)
+    )
 
 
-def test_what_the_language_needs_of_std_comes_without_an_include(x):
+def test_what_the_language_needs_of_std_comes_without_an_include(device, x):
     source = r"""
     template <class F>
     __device__ float apply(F&& f, float v) { return std::forward<F>(f)(std::move(v)); }
@@ -72,7 +75,7 @@ def test_what_the_language_needs_of_std_comes_without_an_include(x):
       out[i] = sum + three.size();
     }
     """
-    np.testing.assert_allclose(run(source, x), 0.75 * x + 3, rtol=1e-6)
+    np.testing.assert_allclose(run(device, source, "fold", x), 0.75 * x + 3, rtol=1e-6)
 
 
 def test_clang_gives_the_advice_that_nvrtc_gives():

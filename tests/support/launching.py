@@ -39,7 +39,7 @@ def launch(
       source: A file in `kernels/`, or CUDA C++ text.
       name: The kernel.
       *arguments: Arrays, and static scalars.
-      out: `(shape, dtype)` of each result that is not in `in_out`.
+      out: `(shape, dtype)` of each result that is not in `in_out`, as (64, "f4").
       grid, block: Extents.
       in_out: Names of parameters that are operand and result.
       template: Template arguments.
@@ -49,7 +49,10 @@ def launch(
     Returns:
       One array, or a list of them.
     """
-    results = [jax.ShapeDtypeStruct(tuple(np.atleast_1d(s)), d) for s, d in out]
+    results = [
+        jax.ShapeDtypeStruct(tuple(np.atleast_1d(shape)), np.dtype(dtype))
+        for shape, dtype in out
+    ]
     kernel = rc.kernel(
         module(source, options),
         name,
@@ -69,3 +72,12 @@ def launch(
         for result in jax.tree.leaves(found):
             assert result.devices() == {device}
         return jax.tree.map(np.asarray, found)
+
+
+def launcher(source, **usual):
+    """Returns `launch` for the kernels of one source, with a usual configuration."""
+
+    def run(device, name, *arguments, **config):
+        return launch(device, source, name, *arguments, **usual | config)
+
+    return run

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import jax
 import numpy as np
 import pytest
-
-import jax_rawcuda as rc
+from support.launching import launch
 
 GROUPS = "cooperative_groups.h"
 PLAIN = "using namespace cooperative_groups;"
@@ -44,11 +42,10 @@ __global__ void copy(const int* x, int* y) {
 """
 
 
-def run(device, headers, use, source, x):
+def run(device, headers, use, source, name, x):
     lines = [f"#include <{header}>" for header in headers]
     text = "\n".join([*lines, USES[use], source])
-    kernel = rc.kernel(text, out=lambda x: x, launch=rc.LaunchConfig(1, 64))
-    return np.asarray(kernel(jax.device_put(x, device)))
+    return launch(device, text, name, x, out=[(64, "i4")], block=64)
 
 
 @pytest.mark.parametrize("use", USES)
@@ -58,7 +55,7 @@ def test_groups_beside_cccl(device, rng, header, first, use):
     more = ["cooperative_groups/reduce.h", "cooperative_groups/scan.h"]
     headers = [header, GROUPS, *more] if first else [GROUPS, *more, header]
     x = rng.integers(0, 100, 64).astype(np.int32)
-    got = run(device, headers, use, REVERSE, x)
+    got = run(device, headers, use, REVERSE, "reverse", x)
     want = np.repeat(x.reshape(2, 32).sum(1) + 1, 32)[::-1]
     np.testing.assert_array_equal(got, want)
 
@@ -68,4 +65,5 @@ def test_groups_beside_cccl(device, rng, header, first, use):
 )
 def test_pipelines_take_groups(device, rng, headers):
     x = rng.integers(0, 100, 64).astype(np.int32)
-    np.testing.assert_array_equal(run(device, headers, "unqualified", COPY, x), x[::-1])
+    got = run(device, headers, "unqualified", COPY, "copy", x)
+    np.testing.assert_array_equal(got, x[::-1])

@@ -4,27 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.launching import launch
+from support.launching import launcher
 
 THREADS, ITEMS, BLOCKS = 128, 4, 3
 TILE = THREADS * ITEMS
 N = BLOCKS * TILE
 
-
-def block(device, name, *arguments, out, **config):
-    results = [(n, np.dtype(d)) for n, d in out]
-    return launch(
-        device, "cub_block.cu", name, *arguments,
-        out=results, grid=BLOCKS, block=THREADS, **config,
-    )  # fmt: skip
-
-
-def warp(device, name, *arguments, out, width):
-    results = [(n, np.dtype(d)) for n, d in out]
-    return launch(
-        device, "cub_warp.cu", f"{name}_{width}", *arguments,
-        out=results, grid=BLOCKS, block=THREADS,
-    )  # fmt: skip
+block = launcher("cub_block.cu", grid=BLOCKS, block=THREADS)
+warp = launcher("cub_warp.cu", grid=BLOCKS, block=THREADS)
 
 
 def tiles(x):
@@ -133,7 +120,7 @@ def test_warp_reduce(device, rng, width):
     x = rng.integers(-50, 50, M).astype(np.int32)
     valid = width - 3
     total, most, partial = warp(
-        device, "reduce", x, valid, out=[(M // width, "i4")] * 3, width=width
+        device, f"reduce_{width}", x, valid, out=[(M // width, "i4")] * 3
     )
     rows = x.reshape(-1, width)
     np.testing.assert_array_equal(total, rows.sum(1))
@@ -144,9 +131,7 @@ def test_warp_reduce(device, rng, width):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_warp_scan(device, rng, width):
     x = rng.standard_normal(M)
-    inclusive, exclusive, offset = warp(
-        device, "scan", x, out=[(M, "f8")] * 3, width=width
-    )
+    inclusive, exclusive, offset = warp(device, f"scan_{width}", x, out=[(M, "f8")] * 3)
     rows = x.reshape(-1, width)
     want = np.cumsum(rows, 1)
     np.testing.assert_allclose(inclusive, want.ravel(), atol=1e-13)
@@ -157,5 +142,5 @@ def test_warp_scan(device, rng, width):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_warp_merge_sort(device, rng, width):
     x = rng.integers(-1000, 1000, 4 * M).astype(np.int32)
-    got = warp(device, "merge_sort", x, out=[(4 * M, "i4")], width=width)
+    got = warp(device, f"merge_sort_{width}", x, out=[(4 * M, "i4")])
     np.testing.assert_array_equal(got, np.sort(x.reshape(-1, 4 * width), 1).ravel())

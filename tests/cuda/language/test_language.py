@@ -7,20 +7,14 @@ import struct
 
 import numpy as np
 import pytest
-from support.launching import launch
+from support.launching import launch, launcher
 
 import jax_rawcuda as rc
 
 BLOCK, BLOCKS = 128, 2
 N = BLOCK * BLOCKS
 
-
-def run(device, name, *arguments, out, **config):
-    results = [(n, np.dtype(d)) for n, d in out]
-    return launch(
-        device, "language.cu", name, *arguments,
-        out=results, grid=BLOCKS, block=BLOCK, **config,
-    )  # fmt: skip
+run = launcher("language.cu", grid=BLOCKS, block=BLOCK)
 
 
 @pytest.fixture

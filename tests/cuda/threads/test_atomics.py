@@ -5,22 +5,17 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from support.launching import launch
+from support.launching import launcher
 
 BLOCKS, BLOCK = 4, 64
 N = BLOCKS * BLOCK
+
+run = launcher("atomics.cu", grid=BLOCKS, block=BLOCK)
 
 
 @pytest.fixture
 def x(rng):
     return rng.integers(-3, 4, N).astype(np.int32)
-
-
-def run(device, name, *arguments, in_out=(), out=(), grid=BLOCKS, block=BLOCK):
-    return launch(
-        device, "atomics.cu", name, *arguments,
-        in_out=in_out, out=out, grid=grid, block=block,
-    )  # fmt: skip
 
 
 def test_sums_of_floating_point_types(device, x):

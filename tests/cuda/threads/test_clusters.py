@@ -5,14 +5,11 @@ from __future__ import annotations
 import jax
 import numpy as np
 import pytest
-from support.launching import launch
+from support.launching import launch, launcher
 
 SIZES = [1, 2, 4, 8]
 
-
-def run(device, name, *arguments, out, **config):
-    results = [(n, np.dtype(d)) for n, d in out]
-    return launch(device, "clusters.cu", name, *arguments, out=results, **config)
+run = launcher("clusters.cu")
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.launching import launch
+from support.launching import launcher
 
-FILE = "groups.cu"
 BLOCK, BLOCKS = 128, 3
 N = BLOCK * BLOCKS
+
+run = launcher("groups.cu", grid=BLOCKS, block=BLOCK)
 
 
 @pytest.fixture
 def x(rng):
     return rng.integers(0, 10, N).astype(np.int32)
-
-
-def run(device, name, *arguments, out, grid=BLOCKS, block=BLOCK, **config):
-    results = [(n, np.dtype(d)) for n, d in out]
-    return launch(
-        device, FILE, name, *arguments, out=results, grid=grid, block=block, **config
-    )
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 8, 16, 32])

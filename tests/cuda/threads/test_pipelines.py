@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.launching import launch
+from support.launching import launcher
 
-
-def run(device, name, *arguments, out, **config):
-    results = [(n, np.dtype(d)) for n, d in out]
-    return launch(device, "pipelines.cu", name, *arguments, out=results, **config)
+run = launcher("pipelines.cu")
 
 
 @pytest.mark.parametrize("tiles", [1, 2, 9])

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.launching import launch
+from support.launching import launcher
 
-
-def run(device, name, *arguments, **config):
-    return launch(device, "waiting.cu", name, *arguments, **config)
+run = launcher("waiting.cu")
 
 
 @pytest.mark.parametrize("block", [64, 256])

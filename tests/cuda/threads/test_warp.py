@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.launching import launch
+from support.launching import launcher
 
 BLOCK, BLOCKS = 64, 3
 N = BLOCK * BLOCKS
 BITS = 1 << np.arange(32, dtype=np.int64)
 
-
-def run(device, name, *arguments, out, grid=BLOCKS, block=BLOCK):
-    results = [(n, np.dtype(d)) for n, d in out]
-    return launch(
-        device, "warp.cu", name, *arguments, out=results, grid=grid, block=block
-    )
+run = launcher("warp.cu", grid=BLOCKS, block=BLOCK)
 
 
 @pytest.fixture
