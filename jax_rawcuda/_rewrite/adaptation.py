@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+from .._base.errors import ValidationError
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Adaptation:
@@ -39,6 +41,18 @@ class Adaptation:
     batched: tuple[int, ...] = ()
     dynamic: tuple[int, ...] = ()
     grid_z: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("batched", "dynamic"):
+            indices = getattr(self, name)
+            if list(indices) != sorted(set(indices)):
+                raise ValidationError(f"{name}={indices}: ascending order is needed.")
+        if self.batched and not self.axes:
+            raise ValidationError(f"batched={self.batched}: a batch axis is needed.")
+        if self.axes < 0 or self.grid_z < 1:
+            raise ValidationError(
+                f"axes={self.axes}, grid_z={self.grid_z}: 0 and 1 or more are needed."
+            )
 
     @property
     def appended_count(self) -> int:

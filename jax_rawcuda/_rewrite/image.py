@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Literal
 
+from .._base import cache
+from .._base.errors import CompileError
+from . import link
 from .adaptation import Adaptation
 from .rewriting import Refusal, rewrite
+
+# Raise it when the same key shall give another image.
+_LAYOUT = 1
+_CUBIN, _PTX, _REFUSAL = b"C", b"P", b"R"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -27,10 +35,12 @@ def rewritten_image(
     ptx: str,
     entry: str,
     adaptation: Adaptation,
-    arch: str,  # noqa: ARG001
-    flags: tuple[str, ...] = (),  # noqa: ARG001
+    arch: str,
+    flags: Sequence[str] = (),
 ) -> RewrittenImage | Refusal:
     """Rewrites an entry and links it, or finds either outcome in the cache.
+
+    What nvJitLink cannot read, because it is older than the text, is refused as well.
 
     Args:
       ptx: The module's PTX.
@@ -39,8 +49,35 @@ def rewritten_image(
       arch: Such as `sm_90`.
       flags: NVRTC's, of the compilation that made the PTX; those that matter to machine
         code are used again.
+
+    Raises:
+      BackendError: nvJitLink failed, whatever the text.
     """
-    outcome = rewrite(ptx, entry, adaptation)
-    if isinstance(outcome, Refusal):
-        return outcome
-    return RewrittenImage(outcome.ptx.encode(), "ptx")
+    linked = arch.startswith("sm_") and link.is_available()
+    options = link.link_flags(flags) if linked else ()
+    key = cache.fingerprint(
+        f"rewritten {_LAYOUT}",
+        ptx,
+        entry,
+        repr(adaptation),
+        link.version_text() if linked else "ptx",
+        *(arch, *options) if linked else (),
+    )
+
+    def make() -> bytes:
+        outcome = rewrite(ptx, entry, adaptation)
+        if isinstance(outcome, Refusal):
+            return _REFUSAL + outcome.reason.encode()
+        if not linked:
+            return _PTX + outcome.ptx.encode()
+        try:
+            return _CUBIN + link.link(outcome.ptx, arch, options)
+        except CompileError as error:
+            reason = f"nvJitLink {link.version_text()} refuses it: {error.log}"
+            return _REFUSAL + f"{reason.splitlines()[0]}.".encode()
+
+    stored = cache.lookup("rewritten", key, make)
+    tag, data = stored[:1], stored[1:]
+    if tag == _REFUSAL:
+        return Refusal(data.decode())
+    return RewrittenImage(data, "cubin" if tag == _CUBIN else "ptx")

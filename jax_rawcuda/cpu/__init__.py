@@ -18,13 +18,14 @@ from .ptx.module import Function as Function
 from .ptx.module import Module as Module
 from .ptx.module import parse as parse
 from .ptx.operands import Arguments as Arguments
+from .ptx.operands import Integer as Integer
 from .ptx.operands import Memory as Memory
 from .ptx.operands import Operand as Operand
 from .ptx.operands import Register as Register
 from .ptx.operands import Sink as Sink
 from .ptx.operands import Symbol as Symbol
+from .ptx.operands import Tensor as Tensor
 from .ptx.operands import Vector as Vector
-from .ptx.operands import children as children
 from .ptx.operands import leaves as leaves
 from .ptx.types import SIZES as SIZES
 from .ptx.variable import Variable as Variable
