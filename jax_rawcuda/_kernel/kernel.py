@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import sys
@@ -28,7 +29,9 @@ from .arguments import Roles, call_signature, roles_of, sort_arguments
 from .call_key import call_key
 from .contract import CallArguments, Contract
 from .extents import Axes, given_extent
+from .shapes import Solution
 from .template import Template, abstract, instance, is_function
+from .template_roles import check_declared, declared_roles, declared_shape
 
 _MAX_RECORDINGS = 256  # kinds of calls that one kernel remembers
 
@@ -74,8 +77,9 @@ def kernel(
         instead of `threads`, `block` and `shared_mem_bytes`, which are refused beside.
       shared_mem_bytes: Dynamic shared memory per block, in bytes: an int, an
         expression over dimensions, or a callable of the call's arguments.
-      template: Template arguments (dtypes, ints, bools, C++ text), or a callable of
-        the call's arguments that returns them.
+      template: Template arguments (dtypes, ints, bools, text), or a callable of the
+        call's arguments that returns them. Text that is a dimension, or arithmetic of
+        dimensions, is its value, even if C++ knows the name; other text is C++.
       in_out: Names of pointer parameters that are both operand and result.
       fill: A number that every allocated result holds before the launch, or a mapping
         from results' names to numbers; undefined without it.
@@ -147,6 +151,7 @@ class Kernel:
         # A template has no signature before its arguments are known.
         self._function = None if template is not None else module.function(name)
         self.name = name
+        self._declared: Roles | None = None  # by the text, where template= asks for it
         self._roles: dict[Function, Roles] = {}
         self._recordings: dict[Hashable, Recording] = {}
 
@@ -197,19 +202,64 @@ class Kernel:
 
     def _roles_of(self, function: Function) -> Roles:
         if function not in self._roles:
-            self._roles[function] = roles_of(
+            roles = roles_of(
                 function.signature,
                 self._in_out,
                 self._contract.dimensions,
                 self._contract.free,
             )
+            if self._declared is not None:
+                check_declared(self._declared, roles)
+            self._roles[function] = roles
         return self._roles[function]
 
     def _instance(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Function:
         """The function itself, or the template's instance for these arguments."""
         if self._function is not None:
             return self._function
-        return self.module.function(instance(self.name, self._template, args, keywords))
+
+        @functools.cache
+        def sizes() -> Mapping[str, int]:
+            roles = self._declared = self._declared or declared_roles(
+                self.name,
+                self.module.source,
+                self._in_out,
+                self._contract.dimensions,
+                self._contract.free,
+            )
+            named = sort_arguments(roles, args, keywords)
+            operands = [
+                (p.name, declared_shape(self.name, p, named[p.name]))
+                for p in roles.operands
+            ]
+            return self._solve(roles, operands, named).sizes
+
+        dimensions = self._contract.dimensions
+        return self.module.function(
+            instance(self.name, self._template, args, keywords, dimensions, sizes)
+        )
+
+    def _solve(
+        self,
+        roles: Roles,
+        operands: Sequence[tuple[str, tuple[int, ...]]],
+        named: Mapping[str, Any],
+    ) -> Solution:
+        given = {
+            p.name: _static_size(self.name, p, named[p.name])
+            for p in roles.parameters
+            if p.name in roles.dimensions and p.name in named
+        }
+        given |= self._keywords(roles, named)
+        choices = roles.dimensions | roles.keywords
+        return self._contract.solve(operands, given, choices)
+
+    def _keywords(self, roles: Roles, named: Mapping[str, Any]) -> dict[str, int]:
+        """Dimensions that are no parameters."""
+        return {
+            name: given_extent(self.name, name, named[name])
+            for name in sorted(roles.keywords & named.keys())
+        }
 
     def _record(
         self,
@@ -222,21 +272,11 @@ class Kernel:
         operands = [
             (p.name, operand_shape(self.name, p, named[p.name])) for p in roles.operands
         ]
-        given = {
-            p.name: _static_size(self.name, p, named[p.name])
-            for p in roles.parameters
-            if p.name in roles.dimensions and p.name in named
-        }
-        extents = {
-            name: given_extent(self.name, name, named[name])
-            for name in sorted(roles.keywords & named.keys())
-        }
-        choices = roles.dimensions | roles.keywords
-        solution = contract.solve(operands, {**given, **extents}, choices)
+        solution = self._solve(roles, operands, named)
         passed = {
             p.name: abstract(named[p.name]) for p in roles.parameters if p.name in named
         }
-        call = CallArguments(passed, extents)
+        call = CallArguments(passed, self._keywords(roles, named))
         outputs = [p for p in roles.parameters if p.name in roles.outputs]
         types = contract.results(
             outputs, solution, call, _dtypes_of(roles.operands, named)

@@ -1,4 +1,4 @@
-"""Template arguments of `rc.kernel`: values of Python, spelled in C++."""
+"""Template arguments of `rc.kernel`: values and dimensions, spelled in C++."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from .._base.callbacks import ask
 from .._base.errors import ValidationError
 from .._types.arrays import describe
 from .._types.dtypes import c_type_of
+from .shape_syntax import Expression, names_in, parse_axes
+from .shapes import evaluate
 
 TemplateArgument = np.dtype | type | int | bool | str
 Template = Callable[..., Any] | Sequence[TemplateArgument] | TemplateArgument
@@ -29,6 +31,8 @@ def instance(
     template: Template | None,
     args: Sequence[Any],
     scalars: Mapping[str, Any],
+    dimensions: frozenset[str],
+    sizes: Callable[[], Mapping[str, int]],
 ) -> str:
     """Returns the name expression of a template kernel, such as `k<float, 4>`.
 
@@ -37,6 +41,9 @@ def instance(
       template: The arguments, or a function of the call's that returns them.
       args: Of the call.
       scalars: Of the call, by name.
+      dimensions: Names in the shapes. Text that is one of them, or arithmetic of them
+        alone, is its value; any other text is C++.
+      sizes: Finds the dimensions of the call; asked only where text reads them.
 
     Raises:
       SignatureError: The function takes other arguments.
@@ -53,7 +60,27 @@ def instance(
             f"{owner}: template gives {chosen!r}; it needs dtypes, ints, bools or C++ "
             "text, one or several."
         )
-    return f"{owner}<{', '.join(_spell(owner, argument) for argument in chosen)}>"
+    spelled = []
+    for argument in chosen:
+        expression = _dimension(argument, dimensions)
+        if expression is None:
+            spelled.append(_spell(owner, argument))
+        else:
+            where = f"{owner}: template"
+            spelled.append(str(evaluate(expression, sizes(), owner=where)))
+    return f"{owner}<{', '.join(spelled)}>"
+
+
+def _dimension(argument: Any, dimensions: frozenset[str]) -> Expression | None:
+    """Reads text over dimensions; None: it is something else, such as C++."""
+    if not isinstance(argument, str):
+        return None
+    try:
+        axes = parse_axes(argument, owner="template", what="text")
+    except ValidationError:
+        return None
+    names = frozenset().union(*map(names_in, axes))
+    return axes[0] if len(axes) == 1 and names and names <= dimensions else None
 
 
 def abstract(value: Any) -> Any:

@@ -24,6 +24,7 @@ class KernelDeclaration:
       c_linkage: Whether it is declared `extern "C"`.
       specialises: Whether it is a template's specialisation, `k<float>`.
       short_name: The name without inline namespaces, where there are some.
+      texts: The parameters as they are declared, such as `const T * x`.
     """
 
     name: str
@@ -32,6 +33,7 @@ class KernelDeclaration:
     c_linkage: bool = False
     specialises: bool = False
     short_name: str = ""
+    texts: tuple[str, ...] = dataclasses.field(default=(), compare=False)
 
     def is_named(self, name: str) -> bool:
         """Whether C++ finds it under a qualified name."""
@@ -129,16 +131,17 @@ class _Scanner:
             elif token == "[":
                 self._skip_balanced("[")
             elif token == "(" and name:
-                arguments = self._skip_balanced("(")
+                parameters = _parameters(self._skip_balanced("("))
                 named = [scope for scope in self._scopes if scope.namespace]
                 visible = [s.namespace for s in named if not s.inline]
                 return KernelDeclaration(
                     "::".join([*(s.namespace for s in named), *name]),
-                    _parameter_names(arguments, self._macros),
+                    tuple(parameter_name(p, self._macros) for p in parameters),
                     template,
                     c_linkage or any(s.c_linkage for s in self._scopes),
                     specialises,
                     "::".join([*visible, *name]) if len(visible) < len(named) else "",
+                    tuple(map(" ".join, parameters)),
                 )
             elif token == "<" and name:
                 self._skip_balanced("<")
@@ -188,11 +191,9 @@ class _Scanner:
         return self._tokens[start:]
 
 
-def _parameter_names(tokens: Sequence[str], macros: Collection[str]) -> Names:
+def _parameters(tokens: Sequence[str]) -> list[list[str]]:
     parameters = top_level_parts([*tokens])
-    if parameters in ([], [["void"]]):
-        return ()
-    return tuple(parameter_name(parameter, macros) for parameter in parameters)
+    return [] if parameters == [["void"]] else parameters
 
 
 def _merge(first: KernelDeclaration, second: KernelDeclaration) -> KernelDeclaration:
