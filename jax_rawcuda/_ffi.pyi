@@ -15,7 +15,7 @@ def handlers() -> dict[str, dict[str, dict[str, Any]]]:
 
 def set_hooks(
     inflate: Callable[[bytes, bytes], bytes],
-    load_host_kernel: Callable[[bytes, str, dict[str, bytes]], HostKernel],
+    load_host_kernel: Callable[[bytes, str, dict[str, bytes], bool], HostKernel],
     verify: Callable[[bytes, bytes, str], None],
 ) -> None:
     """Sets the functions that instantiation calls."""

@@ -41,8 +41,8 @@ Result<HostKernels> LoadHostKernels(const Program& program) {
           "' is a cubin, which only a CUDA device can run. Give its source or PTX.");
     }
     ++GlobalCounters().load_host_kernel;
-    Result<std::shared_ptr<const HostKernel>> kernel =
-        GlobalHooks().load_host_kernel(*program.images[function.image], function);
+    Result<std::shared_ptr<const HostKernel>> kernel = GlobalHooks().load_host_kernel(
+        *program.images[function.image], function, plan.labels != nullptr);
     if (!kernel.ok()) return kernel.status();
     kernels.push_back(std::move(kernel.value()));
   }

@@ -13,7 +13,7 @@ namespace jax_rawcuda {
 
 // Compiles one kernel of PTX text for the host. It waits for the Python interpreter.
 using LoadHostKernelFn = Result<std::shared_ptr<const HostKernel>> (*)(
-    const Image& image, const FunctionInfo& function);
+    const Image& image, const FunctionInfo& function, bool checked);
 
 // Checks the program's attributes against the SHA-256 that stands beside them.
 using VerifyFn = Status (*)(std::string_view plan, std::string_view images,

@@ -152,14 +152,15 @@ std::shared_ptr<const HostKernel> ToHostKernel(nb::handle object,
 }
 
 Result<std::shared_ptr<const HostKernel>> LoadHostKernel(const Image& image,
-                                                         const FunctionInfo& function) {
+                                                         const FunctionInfo& function,
+                                                         bool checked) {
   return WithPython<std::shared_ptr<const HostKernel>>([&] {
     nb::dict values;
     for (const VariableValue& variable : image.variables()) {
       values[variable.symbol.c_str()] = Bytes(variable.bytes);
     }
     nb::object object = GlobalPythonHooks().load_host_kernel(
-        Bytes(image.bytes()), function.lowered_name, values);
+        Bytes(image.bytes()), function.lowered_name, values, checked);
     auto kernel = ToHostKernel(object, function);
     // The machine code belongs to the Python object. It stays for the process, since an
     // executable may be freed where waiting for the interpreter would deadlock.

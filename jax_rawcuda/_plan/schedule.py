@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -130,7 +128,7 @@ def _most_at_once(plan: Plan, launches: list[Launch], ways: list[Way]) -> int:
 def _way(plan: Plan, launch: Launch, batch: Batch, platform: str) -> Way:
     function = launch.function
     target = default_target(platform, function.module.options)
-    image = image_of(function, target, plan)
+    image = _image_of(function, target, plan)
     plain = Way(function, _AS_IT_IS, image, function.lowered_name(target))
     batched = bool(batch.axes)
     reason = _needs_loop(plan, launch) if batched else ""
@@ -208,17 +206,8 @@ def _rewritten(
     return ModuleImage.of(made.data, made.kind, names, image.variables)
 
 
-def image_of(function: Function, target: Target, plan: Plan) -> ModuleImage:
+def _image_of(function: Function, target: Target, plan: Plan) -> ModuleImage:
     """Returns the image that a plan runs an unchanged kernel from."""
-    if plan.labels is None or target.platform != "cpu":
-        return function.image(target)
-    return _checked_image(function.image(dataclasses.replace(target, checked=True)))
-
-
-@functools.lru_cache(maxsize=64)
-def _checked_image(image: ModuleImage) -> ModuleImage:
-    from ..cpu import PRAGMA
-
-    data = PRAGMA.encode() + image.data
-    digest = hashlib.sha256(data).digest()
-    return dataclasses.replace(image, data=data, digest=digest)
+    if plan.labels is not None and target.platform == "cpu":
+        target = dataclasses.replace(target, checked=True)
+    return function.image(target)

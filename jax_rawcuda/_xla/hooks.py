@@ -50,7 +50,7 @@ def inflate(stored: bytes, digest: bytes) -> bytes:
 
 
 def load_host_kernel(
-    ptx: bytes, kernel: str, variables: Mapping[str, bytes]
+    ptx: bytes, kernel: str, variables: Mapping[str, bytes], checked: bool
 ) -> HostKernel:
     """Compiles one kernel of a PTX text for the CPU.
 
@@ -58,7 +58,8 @@ def load_host_kernel(
       ptx: The text, in UTF-8.
       kernel: The kernel's lowered name.
       variables: First values of the module's variables, by symbol.
+      checked: Whether the code asks before each access.
     """
     from ..cpu import load_kernel
 
-    return load_kernel(ptx.decode(), kernel, variables)
+    return load_kernel(ptx.decode(), kernel, variables, checked=checked)

@@ -42,7 +42,12 @@ def lower_cpu(ctx: Any, *operands: Any, plan: Plan) -> Sequence[Any]:
     # An instruction that the CPU lacks is reported here, in Python, before XLA starts.
     for way in found.ways:
         image = way.image
-        load_kernel(image.data.decode(), way.lowered_name, dict(image.variables))
+        load_kernel(
+            image.data.decode(),
+            way.lowered_name,
+            dict(image.variables),
+            checked=plan.labels is not None,
+        )
     return _call(ctx, operands, plan, found)
 
 

@@ -28,7 +28,11 @@ class HostKernel(KernelDescriptor):
 
 
 def load_kernel(
-    ptx: str, kernel: str, variables: Mapping[str, bytes] | None = None
+    ptx: str,
+    kernel: str,
+    variables: Mapping[str, bytes] | None = None,
+    *,
+    checked: bool = False,
 ) -> HostKernel:
     """Translates, compiles and links one kernel; the same text only once.
 
@@ -37,19 +41,20 @@ def load_kernel(
       kernel: The kernel's lowered name.
       variables: First values of the module's variables, by symbol. Kernels that are
         loaded with the same text and values share the variables.
+      checked: Whether the code asks before each access.
 
     Raises:
       UnsupportedError: The kernel reaches something that the CPU route cannot run, or
         llvmlite is missing.
     """
     values = dict(variables or {})
-    module = cache.fingerprint(ptx, repr(sorted(values.items())))
+    module = cache.fingerprint(ptx, repr(checked), repr(sorted(values.items())))
     key = module, kernel
     # llvmlite is not thread safe: one lock around all work with it.
     with _lock:
         if key not in _kernels:
             try:
-                _kernels[key] = _load(ptx, kernel, module, values)
+                _kernels[key] = _load(ptx, kernel, module, values, checked)
             except RawCudaError:
                 raise
             except Exception as error:
@@ -64,9 +69,9 @@ def load_kernel(
 
 
 def _load(
-    ptx: str, kernel: str, module: str, values: Mapping[str, bytes]
+    ptx: str, kernel: str, module: str, values: Mapping[str, bytes], checked: bool
 ) -> HostKernel:
-    translation = translate(ptx, kernel)
+    translation = translate(ptx, kernel, checked=checked)
     if translation.external and module not in _memories:
         _memories[module] = VariableMemory(parse(ptx), values)
     addresses = {

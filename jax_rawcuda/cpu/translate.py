@@ -96,10 +96,13 @@ class Translation(KernelDescriptor):
     external: tuple[str, ...]
 
 
-def translate(ptx: str, kernel: str) -> Translation:
+def translate(ptx: str, kernel: str, *, checked: bool = False) -> Translation:
     """Translates a kernel and the device functions that it reaches.
 
-    A text that begins with `checks.PRAGMA` gets checked code.
+    Args:
+      ptx: The module's PTX.
+      kernel: The kernel's lowered name.
+      checked: Whether the code asks before each access.
 
     Raises:
       UnsupportedError: Something that can be reached is not available on the CPU.
@@ -111,7 +114,6 @@ def translate(ptx: str, kernel: str) -> Translation:
         raise UnsupportedError(
             f"{kernel}: the PTX has no such kernel. It has: {', '.join(names)}."
         )
-    checked = ptx.startswith(actions.PRAGMA)
     red_zone = actions.RED_ZONE if checked else 0
     reachable = module.reachable(kernel)
     check_sizes(module, kernel, reachable)

@@ -14,7 +14,6 @@ from support.process import run_python
 
 import jax_rawcuda as rc
 from jax_rawcuda._base.checked_mode import enabled
-from jax_rawcuda.cpu.check.actions import PRAGMA
 from jax_rawcuda.cpu.translate import translate
 
 SOURCE = r"""
@@ -220,7 +219,7 @@ SPIN = """(float* out, const float* x, volatile int* flag) {
 
 def test_code_without_checks_is_as_it_was(monkeypatch):
     ptx = compile_ptx(SPIN)
-    plain, checked = translate(ptx, "k"), translate(PRAGMA + ptx, "k")
+    plain, checked = translate(ptx, "k"), translate(ptx, "k", checked=True)
     assert "jrc_check" not in plain.ir
     assert plain.checks is None
     assert plain.shared_bytes == 256
@@ -259,6 +258,6 @@ def test_accesses_are_checked_one_by_one():
           out[threadIdx.x] = a[31 - threadIdx.x];
         }"""
     )
-    plain, checked = translate(ptx, "k"), translate(PRAGMA + ptx, "k")
+    plain, checked = translate(ptx, "k"), translate(ptx, "k", checked=True)
     assert "llvm.access.group" in plain.ir
     assert checked.ir.count("call i1 @jrc_check_access") == len(checked.sites) == 4

@@ -212,7 +212,7 @@ def test_an_image_is_inflated_once_and_dropped_with_its_executables():
 
 
 def test_a_hook_that_raises_becomes_an_error(monkeypatch):
-    def refuse(ptx, kernel, variables):
+    def refuse(ptx, kernel, variables, checked):
         raise NotImplementedError(f"{kernel}: {ptx.decode()}")
 
     encoded = encode(

@@ -10,9 +10,6 @@ from dataclasses import dataclass
 
 from ..ptx.instruction import Instruction, Location
 
-# A PTX text that begins with this is translated with checks.
-PRAGMA = '.pragma "jax_rawcuda.checked";\n'
-
 # Bytes between variables, so that an index that leaves one meets none.
 RED_ZONE = 64
 
