@@ -127,6 +127,7 @@ def parse_axes(text: str, *, owner: str, what: str) -> Extents:
 
 
 _MAX_OPERATORS = 100  # in an axis: what reads it recurses as deep
+_MAX_DIGITS = 19  # as 2**63 has; Python prints no number of thousands
 
 # `a *b` is an axis and a group; `a*b` and `a * b` are products.
 _GROUP = r"(?<![^\s,>])\*[A-Za-z_]\w*"
@@ -249,6 +250,8 @@ class _Parser:
                 self.fail("')'")
             return inner
         if token.isdecimal():
+            if len(token) > _MAX_DIGITS:
+                self.fail(f"an integer of at most {_MAX_DIGITS} digits")
             number = Const(int(self.take()))
             if self.text[self.position : self.position + 1].isidentifier():
                 self.fail("'*' or a space between a number and a name")

@@ -51,6 +51,7 @@ def test_grammar(text, inputs, outputs):
         ("n,,m", r"needs a shape \(dimensions, or \(\) for no axes\) at .*','", 2),
         (", n -> n", r"a shape \(dimensions, or \(\) for no axes\) at column 1", 0),
         ("n -> n,", r"a shape \(dimensions, or \(\) for no axes\) .* the end", 7),
+        ("n " + "9" * 5000, "needs an integer of at most 19 digits at column 3", 2),
         ("()n", "needs an operator, ',', '->' or the end at column 3", 2),
         ("(" * 5000 + "n" + ")" * 5000, "needs at most 100 operators and par", 100),
         ("m -> " + "+".join("n" * 5000), "needs at most 100 operators and par", 206),
@@ -74,6 +75,13 @@ def test_a_hundred_operators_are_not_too_many():
     solution = solve(spec, [("x", (57, 57))], owner="f")
     assert solution.sizes == {"n": 7}
     assert evaluate_shape(spec.outputs[0], solution, owner="f") == (57,)
+
+
+def test_the_largest_product_is_told():
+    text = "*".join(["9" * 19] * 101)
+    spec = parse_shapes(f"-> {text}")
+    with pytest.raises(ValidationError, match=rf" is {eval(text)}; the largest extent"):
+        evaluate_shape(spec.outputs[0], Solution({}), owner="f")
 
 
 names = st.sampled_from(["n", "m", "k"])
