@@ -12,7 +12,7 @@ from .._base.demangle import demangle
 from .._base.errors import BackendError, UnsupportedError, ValidationError
 from .._source.headers import cuda_include_dirs
 from .._source.options import NvrtcOptions as NvrtcOptions
-from .._source.shims import SHIMS
+from .._source.shims import shims
 from .result import CompileResult, Usage
 
 # Instantiated with the type of `&kernel`, its own symbol spells that type.
@@ -124,7 +124,7 @@ def compile_text(
       NvrtcFailure: The text does not compile.
       BackendError: NVRTC failed otherwise.
     """
-    sources = {**SHIMS, **(headers or {})}
+    sources = {**shims(), **(headers or {})}
     program = _call(
         "nvrtcCreateProgram",
         text.encode(),

@@ -13,7 +13,7 @@ from .._source.declarations import KernelDeclaration, find_kernels
 from .._source.headers import AUTO_INCLUDES, auto_includes, cuda_headers_version
 from .._source.includes import Includes, find_includes
 from .._source.options import NvrtcOptions
-from .._source.shims import SHIMS
+from .._source.shims import shims
 from .._source.text import Location, line_directive
 
 _LINES = re.compile(r"\b(?:assert|__LINE__|__FILE__|__builtin_(?:LINE|FILE))\b")
@@ -107,7 +107,7 @@ class Program:
             self.source,
             repr((options, auto_includes(self.source, extra))),
             repr(self.place if self.lines_matter else None),
-            repr(SHIMS),
+            repr(sorted(shims().items())),
             cuda_headers_version(),
             *self.includes.key,
             # Nobody knows which headers a computed include opens: compile each time.

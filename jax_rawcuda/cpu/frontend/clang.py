@@ -17,7 +17,7 @@ from .cccl import cccl_identity, cccl_include_dirs
 from .cluster_dims import cluster_lines, with_cluster_dims
 from .invoke import ARCH
 from .prelude import LARGE_HEADERS, headers_digest, prelude_flags
-from .toolchain import INCLUDE_DIR, Clang, find_clang
+from .toolchain import C_INCLUDE_DIR, INCLUDE_DIR, Clang, find_clang
 
 _FLAGS = (
     "-x",
@@ -202,7 +202,8 @@ def _language(request: _Request) -> tuple[str, ...]:
 
 
 def _flags(request: _Request, folder: str) -> tuple[str, ...]:
-    includes = (folder, str(INCLUDE_DIR), *request.include_dirs, *cccl_include_dirs())
+    ours = str(INCLUDE_DIR), str(C_INCLUDE_DIR)
+    includes = (folder, *ours, *request.include_dirs, *cccl_include_dirs())
     return (
         *_language(request),
         *(f"-D{name}={value}" for name, value in request.defines if name != "NDEBUG"),
@@ -263,7 +264,6 @@ def _result(request: _Request, ptx: str, log: str) -> ClangResult:
         ptx = "".join(parts)
     ptx = with_cluster_dims(request.source, ptx)
     # clang makes file names absolute; a program name is relative to nothing.
-    ptx = re.sub(
-        rf'^(\s*\.file\s+\d+ "){re.escape(str(INCLUDE_DIR))}/', r"\1", ptx, flags=re.M
-    )
+    ours = "|".join(re.escape(str(path)) for path in (INCLUDE_DIR, C_INCLUDE_DIR))
+    ptx = re.sub(rf'^(\s*\.file\s+\d+ ")(?:{ours})/', r"\1", ptx, flags=re.M)
     return ClangResult(ptx, lowered, types, log)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..._base import cache
-from .toolchain import INCLUDE_DIR, Clang, scratch_folder
+from .toolchain import C_INCLUDE_DIR, INCLUDE_DIR, Clang, scratch_folder
 
 _PRELUDE = "jrc_prelude.h"
 # The headers worth precompiling when a source mentions them.
@@ -57,8 +57,9 @@ def _precompile(
     # Without time stamps a reinstalled package keeps its precompiled prelude: the key
     # holds the headers' content.
     emit = ("-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp")
+    includes = f"-I{INCLUDE_DIR}", f"-I{C_INCLUDE_DIR}"
     done = subprocess.run(
-        [*clang.command, *flags, *emit, f"-I{INCLUDE_DIR}", "-o", str(path), "-"],
+        [*clang.command, *flags, *emit, *includes, "-o", str(path), "-"],
         input="".join(f"#include <{name}>\n" for name in headers).encode(),
         capture_output=True,
         check=False,
@@ -72,7 +73,9 @@ def _precompile(
 @functools.cache
 def headers_digest() -> str:
     """Returns a digest of all our headers, and of where they are."""
-    digest = hashlib.sha256(str(INCLUDE_DIR).encode())
-    for path in sorted(INCLUDE_DIR.rglob("*.h")):
-        digest.update(path.read_bytes())
+    digest = hashlib.sha256()
+    for folder in (INCLUDE_DIR, C_INCLUDE_DIR):
+        digest.update(str(folder).encode())
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -17,6 +17,8 @@ from ..._base import settings
 from ..._base.errors import UnsupportedError
 
 INCLUDE_DIR = Path(__file__).parent.parent / "include"
+# The C headers, which NVRTC gets as well.
+C_INCLUDE_DIR = Path(__file__).parents[2] / "include" / "c"
 
 # Older releases refuse `__shared__ alignas(16) float x[4]`.
 _OLDEST = (21, 0)

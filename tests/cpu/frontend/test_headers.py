@@ -24,11 +24,11 @@ def statements(name, **names):
 
 
 HEADERS = sorted(
-    str(path.relative_to(toolchain.INCLUDE_DIR).as_posix())
-    for path in toolchain.INCLUDE_DIR.rglob("*")
+    path.relative_to(folder).as_posix()
+    for folder in (toolchain.INCLUDE_DIR, toolchain.C_INCLUDE_DIR)
+    for path in folder.rglob("*")
     if path.is_file()
-    and path.relative_to(toolchain.INCLUDE_DIR).parts[0]
-    not in ("jrc", "cuda", "thrust")
+    and path.relative_to(folder).parts[0] not in ("jrc", "cuda", "thrust")
 )
 
 F1 = words(

@@ -2,9 +2,9 @@
 // while clang stays the compiler.
 #pragma once
 #include_next <cuda/std/__cccl/compiler.h>
+#include <stddef.h>
 
 #include "../../../initializer_list"
-#include "../../../stddef.h"
 #include "../../../utility"
 #undef _CCCL_COMPILER_NVRTC
 #define _CCCL_COMPILER_NVRTC() (__CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__)

@@ -1,2 +1,0 @@
-// stdbool.h: bool is a keyword.
-#pragma once

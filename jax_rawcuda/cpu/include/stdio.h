@@ -1,2 +1,0 @@
-// stdio.h: printf comes with the prelude.
-#pragma once

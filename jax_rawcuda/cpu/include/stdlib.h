@@ -1,2 +1,0 @@
-// stdlib.h: malloc, free and abs come with the prelude.
-#pragma once

@@ -1,2 +1,0 @@
-// string.h: memcpy and its like come with the prelude.
-#pragma once

@@ -1,0 +1,3 @@
+// inttypes.h: stdint.h.
+#pragma once
+#include "stdint.h"

@@ -1,0 +1,2 @@
+// stdbool.h: bool is a keyword of C++.
+#pragma once
