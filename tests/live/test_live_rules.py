@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import threading
 import weakref
 from collections import Counter
@@ -294,3 +296,42 @@ def test_several_threads_run_live_ops_at_once(device):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+# What leaves an op, and what does not
+
+
+def test_a_live_op_takes_no_references():
+    live = rc.live_op(lambda *_: None, name="inner", out=OUT)
+
+    @rc.op
+    def outer(s, x):
+        return live(x)
+
+    with pytest.raises(rc.SessionError, match=r"inner: operand '_\[0\]' is TensorRef"):
+        outer(X)
+
+
+def test_retained_tensors_stay_where_they_are():
+    kept = []
+
+    def body(s, x, out):
+        s.copy_bytes(out, x)
+        kept.append(s.retain_tensor(x))
+
+    run(body)
+    for duplicate in (copy.copy, pickle.dumps):
+        with pytest.raises(rc.SessionError, match=r"cannot be copied .* its numpy\(\)"):
+            duplicate(kept[0])
+    with pytest.raises(ValueError, match="can only have a copy"):
+        np.array(kept[0], copy=False)
+    kept[0].ordinal = 99
+    text = r"RetainedTensor\(float32\[100\]\) is on another device than the session"
+    with pytest.raises(jax.errors.JaxRuntimeError, match=text):
+        run(lambda s, *_: s.tensor(kept[0]))
+
+
+def test_a_live_op_cannot_be_exported():
+    op = rc.live_op(lambda s, x, out: s.copy_bytes(out, x), name="f", out=OUT)
+    with pytest.raises(NotImplementedError, match="host_callbacks"):
+        jax.export.export(jax.jit(op))(X)

@@ -38,6 +38,17 @@ extern "C" __global__ void centre(const float* __restrict__ x,     // f32[rows, 
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < rows * cols) out[i] = x[i] - sums[i / cols] / cols;
 }
+
+struct Pair { short a; double b; };
+__global__ void scalars(unsigned u32, int i32, unsigned long long u64, long long i64,
+                        float f32, double f64, __half f16, __nv_bfloat16 bf16,
+                        bool flag, Pair pair,
+                        double* out) {  // f64[11]
+  double all[] = {double(u32), double(i32), double(u64), double(i64), f32, f64,
+                  double(float(f16)), double(float(bf16)), double(flag),
+                  double(pair.a), pair.b};
+  for (int i = 0; i < 11; ++i) out[i] = all[i];
+}
 """)
 
 
@@ -102,13 +113,15 @@ def test_filled_output_is_the_result_where_no_kernel_writes(device):
     @rc.op
     def filled(s, x):
         ones = s.alloc_output((5,), jnp.int32, fill=1)
+        halves = s.alloc_output((2, 3), jnp.bfloat16, fill=1.5)
         zeros = s.alloc_output(x.shape, x.dtype, fill=0)
         launch(s, "add_to", 10, x, zeros, 10)
-        return ones, zeros
+        return ones, [halves], zeros
 
     x = np.arange(40, dtype=np.float32)
-    ones, sums = jax.jit(filled)(x)
+    ones, (halves,), sums = jax.jit(filled)(x)
     np.testing.assert_array_equal(ones, np.ones(5, np.int32))
+    np.testing.assert_array_equal(halves, np.full((2, 3), 1.5, jnp.bfloat16))
     np.testing.assert_array_equal(sums, np.where(x < 10, x, 0))
 
 
@@ -192,19 +205,39 @@ def test_an_op_is_a_jax_function(device, rng):
     np.testing.assert_array_equal(eager, jax.jit(centred)(x))
 
 
-def test_a_session_ends_with_its_op():
-    escaped = []
-
+def test_zero_threads_launch_nothing(device):
     @rc.op
-    def leak(s, x):
-        out = s.alloc_output(x.shape, x.dtype)
-        launch(s, "scaled", x.size, x, out, 2.0, x.size)
-        escaped.append((s, out))
+    def some(s, x, *, threads):
+        out = s.alloc_output(x.shape, x.dtype, fill=-1)
+        launch(s, "scaled", threads, x, out, 2.0, threads)
         return out
 
-    jax.eval_shape(leak, jax.ShapeDtypeStruct((4,), jnp.float32))
-    session, out = escaped[0]
-    with pytest.raises(rc.SessionError):
-        session.alloc_bytes(4)
-    with pytest.raises(rc.SessionError):
-        launch(session, "scaled", 4, out, out, 2.0, 4)
+    x = np.arange(1, 9, dtype=np.float32)
+    np.testing.assert_array_equal(some(x, threads=8), 2 * x)
+    np.testing.assert_array_equal(some(x, threads=0), np.full(8, -1))
+
+
+@pytest.mark.parametrize("explicit", [False, True])
+def test_scalars_of_every_type(device, explicit):
+    """Python numbers take the parameter's type; a KernelArg states one."""
+    pair = np.array((-3, 0.25), np.dtype([("a", "i2"), ("b", "f8")], align=True))
+    values = [2**32 - 1, -(2**31), 2**50, -(2**50), 0.5, 0.1, 1.5, 2.5]
+    kinds = ["u32", "i32", "u64", "i64", "f32", "f64", "f16", "bf16"]
+    arguments = [*values, True, pair]
+    if explicit:
+        arguments = [
+            getattr(rc.KernelArg, kind)(value)
+            for kind, value in zip(kinds, values, strict=True)
+        ]
+        arguments += [rc.KernelArg.scalar(b"\1"), rc.KernelArg.scalar(pair)]
+
+    @rc.op
+    def take(s):
+        out = s.alloc_bytes(88)
+        s.launch(MODULE.function("scalars"), rc.LaunchConfig(1, 1), *arguments, out)
+        result = s.alloc_output(88, jnp.uint8)
+        s.copy_bytes(result, out)
+        return result
+
+    got = np.asarray(take()).view(np.float64)
+    np.testing.assert_array_equal(got, [*values, 1, -3, 0.25])

@@ -193,7 +193,16 @@ def test_static_arguments():
 
 
 def test_errors_are_the_builtin_kinds_too():
-    assert issubclass(rc.ValidationError, ValueError)
-    assert issubclass(rc.SignatureError, TypeError)
-    assert issubclass(rc.SessionError, RuntimeError)
-    assert issubclass(rc.UnsupportedError, NotImplementedError)
+    kinds = {
+        rc.ValidationError: ValueError,
+        rc.SignatureError: TypeError,
+        rc.SessionError: RuntimeError,
+        rc.UnsupportedError: NotImplementedError,
+        rc.BackendError: RuntimeError,
+        rc.CompileError: Exception,
+    }
+    for error, kind in kinds.items():
+        assert issubclass(error, kind)
+        assert issubclass(error, rc.RawCudaError)
+    error = rc.BackendError("text", code="CUDA_ERROR_NO_DEVICE")
+    assert error.code == "CUDA_ERROR_NO_DEVICE"

@@ -190,6 +190,9 @@ def test_references_are_views():
         assert (x[1:3].shape, x[-1].shape, x[2:].shape) == ((2, 3), (3,), (2, 3))
         rest = x.at_bytes(40)
         assert (rest.byte_len, rest.writable, rest.is_empty) == (8, False, False)
+        space = s.alloc_bytes(100)
+        assert (space.byte_len, space[12:44].byte_len) == (100, 32)
+        assert (space.is_empty, s.alloc_bytes(0).is_empty) == (False, True)
         out = s.alloc_output(x.shape, x.dtype)
         s.copy_bytes(out[1:3], x[2:4])
         s.copy_bytes(out.at_bytes(36), x[0])
@@ -205,6 +208,8 @@ def test_context():
         identity = s.runtime_identity
         assert identity.platform == jax.default_backend()
         assert identity.jax == jax.__version__
+        assert isinstance(identity, rc.RuntimeIdentity)
+        assert isinstance(s.stream(), rc.StreamRef)
         assert "stream" in repr(s.stream())
         assert "open" in repr(s)
         s.synchronize()
@@ -223,6 +228,7 @@ def shuffle(s, x):
     out = s.alloc_output((x.shape[0] + 1,), x.dtype, fill=7)
     s.copy_bytes(out[:half], x[half:])
     s.copy_bytes(out[half : 2 * half], x[:half])
+    s.copy_bytes(out[:0], x[6:])
     return out
 
 

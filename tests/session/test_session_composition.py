@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import jax_rawcuda as rc
+from jax_rawcuda._compile.target import Target
 
 SCALE = rc.compile_nvrtc("""
 template <typename T>
@@ -94,6 +95,31 @@ def test_kernels_of_several_modules(x):
     np.testing.assert_array_equal(mixed(x), 1 + 2 * x + 100)
     (plan,) = plans(mixed, x)
     assert len(plan.functions) == 4
+
+
+def test_modules_made_inside_of_an_op(x):
+    text = """
+    extern "C" __global__ void triple(const float* x, float* out, int n) {
+      int i = blockIdx.x * blockDim.x + threadIdx.x;
+      if (i < n) out[i] = 3 * x[i];
+    }"""
+    signature = "triple(const float* x, float* out, int n)"
+    triple = rc.compile_nvrtc(text).function("triple")
+    ptx = triple.image(Target("cuda", "compute_90")).data
+    cubin = triple.image(Target("cuda", "sm_90")).data
+
+    @rc.op
+    def compiles(s, x):
+        outs = [s.alloc_output(x.shape, x.dtype) for _ in range(2)]
+        compiled = s.compile_nvrtc(text, rc.NvrtcOptions(std="c++17"))
+        loaded = s.load_ptx(ptx, signature=signature)
+        for module, out in zip((compiled, loaded), outs, strict=True):
+            launch(s, module, "triple", x, out)
+        assert s.load_cubin(cubin).kernel_names == compiled.kernel_names == ("triple",)
+        return outs
+
+    for got in compiles(x):
+        np.testing.assert_array_equal(got, 3 * x)
 
 
 def test_ops_and_kernels_inside_of_an_op(x):

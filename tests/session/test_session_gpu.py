@@ -65,6 +65,40 @@ def test_synchronize_among_command_buffers(flags, tmp_path):
     assert run_python(AMONG_GRAPHS, XLA_FLAGS=flags).stdout == "right\n"
 
 
+def current_context():
+    from cuda.bindings import driver
+
+    error, context = driver.cuCtxGetCurrent()
+    assert error == driver.CUresult.CUDA_SUCCESS
+    return int(context)
+
+
+def test_the_context_is_restored():
+    @rc.op
+    def good(s, x):
+        return SCALE(x, 3.0)
+
+    @rc.op
+    def failing(s, x):
+        raise ValueError("of the callback")
+
+    @rc.live_op(out=jax.ShapeDtypeStruct((8,), jnp.float32))
+    def failing_live(s, x, out):
+        raise ValueError("of the live callback")
+
+    x = jax.block_until_ready(jnp.arange(8, dtype=jnp.float32))
+    before = current_context()
+    np.testing.assert_array_equal(good(x), 3 * x)
+    assert current_context() == before
+    with pytest.raises(ValueError, match="of the callback"):
+        failing(x)
+    assert current_context() == before
+    with pytest.raises(jax.errors.JaxRuntimeError, match="of the live callback"):
+        jax.block_until_ready(failing_live(x))
+    assert current_context() == before
+    np.testing.assert_array_equal(good(x), 3 * x)
+
+
 def free_bytes():
     from cuda.bindings import driver
 
