@@ -20,9 +20,6 @@ def set_hooks(
 ) -> None:
     """Sets the functions that instantiation calls."""
 
-def leave_python() -> None:
-    """Keeps kernels that still run from asking the interpreter to print."""
-
 def host_symbols() -> dict[str, int]:
     """Returns the addresses of the functions that host code may call."""
 
@@ -42,6 +39,32 @@ def load_program(
     platform: str, plan: bytes, images: bytes
 ) -> Program | tuple[str, str]:
     """Returns a Program, or what failed and a text."""
+
+def launch_host_kernel(
+    kernel: HostKernel,
+    parameters: bytes,
+    grid: tuple[int, int, int],
+    block: tuple[int, int, int],
+    cluster: tuple[int, int, int] = (0, 0, 0),
+    shared_mem_bytes: int = 0,
+    cooperative: bool = False,
+) -> None:
+    """Runs a kernel on threads of its own; returns after its last block.
+
+    Args:
+      kernel: What to run.
+      parameters: Their bytes at their offsets: `kernel.param_bytes`. Pointers are host
+        addresses.
+      grid: Blocks per grid.
+      block: Threads per block.
+      cluster: Blocks per cluster; zeros for what `__cluster_dims__` says.
+      shared_mem_bytes: Dynamic shared memory per block.
+      cooperative: Whether all blocks may wait for each other.
+
+    Raises:
+      ValidationError: The launch exceeds a limit.
+      BackendError: The kernel failed, or was stopped.
+    """
 
 def check_plan(plan: bytes, images: bytes) -> str:
     """Decodes a plan. Returns what is wrong with it, or ''."""

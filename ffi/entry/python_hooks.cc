@@ -1,17 +1,15 @@
 // python_hooks.cc: calls of Python, with the interpreter, and what comes back.
 #include "ffi/entry/python_hooks.h"
 
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
-#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "ffi/cpu/helpers/print.h"
+#include "ffi/entry/host_kernel.h"
 #include "ffi/entry/program.h"
 
 namespace nb = nanobind;
@@ -79,78 +77,6 @@ Status VerifyDigest(std::string_view plan, std::string_view images,
   return verified.ok() ? Status() : verified.status();
 }
 
-template <typename T>
-T Get(nb::handle object, const char* name) {
-  return nb::cast<T>(object.attr(name));
-}
-
-SyncPoint ToSyncPoint(nb::handle object) {
-  const auto fields = nb::cast<std::vector<int64_t>>(object);
-  if (fields.size() != 8) throw nb::value_error("a synchronisation point has 8 fields");
-  const auto field = [&](int i) { return static_cast<int32_t>(fields[i]); };
-  return SyncPoint{field(0), field(1), field(2), field(3),
-                   field(4), field(5), field(6), field(7)};
-}
-
-std::vector<HostKernel::Variable> ToVariables(nb::handle list) {
-  std::vector<HostKernel::Variable> variables;
-  for (nb::handle each : list) {
-    variables.push_back({Get<std::string>(each, "name"), Get<uint64_t>(each, "place"),
-                         Get<uint64_t>(each, "size"), Get<uint32_t>(each, "item_bytes"),
-                         Get<bool>(each, "writable")});
-  }
-  return variables;
-}
-
-std::shared_ptr<const HostKernel> ToHostKernel(nb::handle object,
-                                               const FunctionInfo& function) {
-  auto kernel = std::make_shared<HostKernel>();
-  kernel->name = function.display_name;
-  for (const uint64_t address : Get<std::vector<uint64_t>>(object, "regions")) {
-    kernel->regions.push_back(reinterpret_cast<RegionFunction>(address));
-  }
-  for (nb::handle sync : object.attr("syncs")) {
-    kernel->syncs.push_back(ToSyncPoint(sync));
-  }
-  kernel->sync_texts = Get<std::vector<std::string>>(object, "sync_texts");
-  kernel->sites = Get<std::vector<std::string>>(object, "sites");
-  kernel->slot_bytes = Get<int64_t>(object, "slot_bytes");
-  kernel->frame_bytes = Get<int64_t>(object, "frame_bytes");
-  kernel->shared_bytes = Get<int64_t>(object, "shared_bytes");
-  kernel->sync_inputs = Get<int32_t>(object, "n_in");
-  kernel->sync_outputs = Get<int32_t>(object, "n_out");
-  using OffsetAndSize = std::pair<uint32_t, uint32_t>;
-  for (const auto& [offset, size] : Get<std::vector<OffsetAndSize>>(object, "params")) {
-    kernel->parameters.push_back({offset, size});
-  }
-  kernel->parameter_bytes = Get<uint32_t>(object, "param_bytes");
-  kernel->spin_budget = Get<int32_t>(object, "spin_budget");
-  kernel->max_threads = Get<uint32_t>(object, "max_threads");
-  const auto cluster = Get<std::vector<uint32_t>>(object, "cluster");
-  for (size_t axis = 0; axis < 3; ++axis) kernel->cluster[axis] = cluster.at(axis);
-  if (nb::object checks = nb::getattr(object, "checks", nb::none());
-      !checks.is_none()) {
-    kernel->shared_variables = ToVariables(checks.attr("shared"));
-    kernel->local_variables = ToVariables(checks.attr("local"));
-    kernel->global_variables = ToVariables(checks.attr("globals"));
-    kernel->red_zone_bytes = Get<uint64_t>(checks, "red_zone_bytes");
-    for (nb::handle sites : checks.attr("passed_sites")) {
-      const auto bits = nb::cast<nb::bytes>(sites);
-      kernel->passed_sites.emplace_back(bits.c_str(), bits.size());
-    }
-    kernel->origins = Get<std::vector<uint32_t>>(checks, "origins");
-  }
-  if (kernel->regions.empty() || kernel->regions.size() != kernel->syncs.size() ||
-      kernel->parameters.size() != function.parameters.size()) {
-    throw nb::value_error(
-        ("the host code of '" + function.display_name +
-         "' does not fit its plan: " + std::to_string(kernel->parameters.size()) +
-         " parameters, " + std::to_string(function.parameters.size()) + " expected")
-            .c_str());
-  }
-  return kernel;
-}
-
 Result<std::shared_ptr<const HostKernel>> LoadHostKernel(const Image& image,
                                                          const FunctionInfo& function,
                                                          bool checked) {
@@ -161,7 +87,14 @@ Result<std::shared_ptr<const HostKernel>> LoadHostKernel(const Image& image,
     }
     nb::object object = GlobalPythonHooks().load_host_kernel(
         Bytes(image.bytes()), function.lowered_name, values, checked);
-    auto kernel = ToHostKernel(object, function);
+    auto kernel = ToHostKernel(object);
+    if (kernel->parameters.size() != function.parameters.size()) {
+      throw nb::value_error(
+          ("the host code of '" + function.display_name +
+           "' does not fit its plan: " + std::to_string(kernel->parameters.size()) +
+           " parameters, " + std::to_string(function.parameters.size()) + " expected")
+              .c_str());
+    }
     // The machine code belongs to the Python object. It stays for the process, since an
     // executable may be freed where waiting for the interpreter would deadlock.
     object.release();
@@ -193,8 +126,9 @@ void SetPythonHooks(nb::object inflate, nb::object load_host_kernel,
   GlobalPythonHooks() = {std::move(inflate), std::move(load_host_kernel),
                          std::move(verify)};
   SetHooks({&Inflate, &LoadHostKernel, &VerifyDigest});
-  SetWakePrinter(&WakePython);
 }
+
+void EnterPython() { SetWakePrinter(&WakePython); }
 
 void LeavePython() { SetWakePrinter(nullptr); }
 

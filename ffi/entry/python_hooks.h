@@ -9,6 +9,9 @@ namespace jax_rawcuda {
 void SetPythonHooks(nanobind::object inflate, nanobind::object load_host_kernel,
                     nanobind::object verify);
 
+// Threads may ask the interpreter to print from here on.
+void EnterPython();
+
 // No thread may touch the interpreter from here on: it is about to end.
 void LeavePython();
 

@@ -17,7 +17,6 @@ constexpr uint32_t kLaunchFlags = static_cast<uint32_t>(LaunchFlag::kCooperative
                                   static_cast<uint32_t>(LaunchFlag::kAtOnce);
 constexpr uint64_t kMaxGuardBytes = uint64_t{1} << 20;
 constexpr uint64_t kMaxBufferBytes = uint64_t{1} << 62;
-constexpr uint64_t kMaxClusterBlocks = 16;
 constexpr uint64_t kMaxSharedBytes = std::numeric_limits<int32_t>::max();
 
 bool Within(const Extent& extent, const Extent& limit) {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import re
 import threading
 from pathlib import Path
@@ -39,7 +38,6 @@ def register() -> None:
             _check_version()
             settings.require_native()
             _ffi.set_hooks(inflate, load_host_kernel, verify)
-            atexit.register(_ffi.leave_python)
             _register_handlers()
             _registered = True
 

@@ -20,9 +20,11 @@ class HostKernel(KernelDescriptor):
     """A kernel that the host can run. The C++ scheduler reads the attributes.
 
     Attributes:
+      name: As in the PTX.
       regions: Addresses of the region functions, `void(Context*, int32, int32)`.
     """
 
+    name: str
     regions: tuple[int, ...]
     code: object = field(repr=False, compare=False)
 
@@ -118,4 +120,4 @@ def _link(
         }
         layout["checks"] = table.located(places)
     regions = tuple(code[name] for name in translation.regions)
-    return HostKernel(regions=regions, code=code, **layout)
+    return HostKernel(name=kernel, regions=regions, code=code, **layout)

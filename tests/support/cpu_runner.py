@@ -1,14 +1,15 @@
-"""Runs CUDA C++ on the CPU below the public interface: source, PTX, plan, call."""
+"""Runs CUDA C++ on the CPU without JAX: source, PTX, machine code, launch."""
 
 from __future__ import annotations
 
 import functools
+import struct
 
-import jax
 import numpy as np
-from support.plan_bytes import HOST_PTX, call, encode, function, launch, pointer, result
+import pytest
 
-from jax_rawcuda import cpu
+from jax_rawcuda import _ffi, cpu
+from jax_rawcuda._base.errors import RawCudaError
 
 # Precedes every source, on its first line.
 PREAMBLE = 'extern "C" __global__ void k'
@@ -16,30 +17,41 @@ PREAMBLE = 'extern "C" __global__ void k'
 
 def run(source, *arrays, grid=1, block=32, shared_mem_bytes=0, cluster=(0, 0, 0)):
     """Runs kernel `k` of a CUDA source on copies of the arrays; returns them."""
-    arrays = [np.asarray(array) for array in arrays]
-    parameters = [(f"p{i}", 8) for i in range(len(arrays))]
-    geometry = [(*np.atleast_1d(size), 1, 1)[:3] for size in (grid, block)]
-    encoded = encode(
-        [
-            launch(
-                0,
-                [pointer(result(i)) for i in range(len(arrays))],
-                *(tuple(int(n) for n in extents) for extents in geometry),
-                cluster,
-                shared_mem_bytes,
-            )
-        ],
-        operands=[array.nbytes for array in arrays],
-        results=[array.nbytes for array in arrays],
-        images=[(HOST_PTX, compile_ptx(source).encode())],
-        functions=[function("k", parameters)],
+    copies = [np.array(array, order="C") for array in arrays]
+    launch(
+        cpu.load_kernel(compile_ptx(source), "k"),
+        *copies,
+        grid=grid,
+        block=block,
+        shared_mem_bytes=shared_mem_bytes,
+        cluster=cluster,
     )
-    shapes = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays]
-    with jax.default_device(jax.devices("cpu")[0]):
-        results = call(
-            encoded, shapes, *arrays, aliases={i: i for i in range(len(arrays))}
+    return copies
+
+
+def fault(source, *arrays, **geometry):
+    """Runs a kernel that fails; returns what is reported."""
+    with pytest.raises(RawCudaError) as caught:
+        run(source, *arrays, **geometry)
+    return str(caught.value)
+
+
+def launch(kernel, *arguments, grid=1, block=32, **geometry):
+    """Launches a loaded kernel on arrays, in place, and on NumPy scalars."""
+    parameters = bytearray(kernel.param_bytes)
+    for argument, (offset, size) in zip(arguments, kernel.params, strict=True):
+        data = (
+            struct.pack("<Q", argument.ctypes.data)
+            if isinstance(argument, np.ndarray)
+            else argument.tobytes()
         )
-        return [np.asarray(r) for r in jax.block_until_ready(results)]
+        assert len(data) == size
+        parameters[offset : offset + size] = data
+    extents = [
+        tuple(int(n) for n in (*np.atleast_1d(size), 1, 1)[:3])
+        for size in (grid, block)
+    ]
+    _ffi.launch_host_kernel(kernel, bytes(parameters), *extents, **geometry)
 
 
 @functools.cache

@@ -84,10 +84,16 @@ NATIVE = {
     "cpu/schedule": "base cpu/base cpu/launch cpu/warp cpu/check cpu/block cpu/helpers",
     "cpu/replay": "base plan cpu/base cpu/launch cpu/warp cpu/check cpu/block "
     "cpu/helpers cpu/schedule",
-    "entry": "base plan cuda cpu/base cpu/replay cpu/helpers cpu/launch cpu/check",
+    "entry": "base plan cuda cpu/base cpu/helpers cpu/schedule cpu/replay",
 }
 FOREIGN = {
-    "nanobind/": {"entry/bindings.cc", "entry/python_hooks.h", "entry/python_hooks.cc"},
+    "nanobind/": {
+        "entry/bindings.cc",
+        "entry/host_kernel.h",
+        "entry/host_kernel.cc",
+        "entry/python_hooks.h",
+        "entry/python_hooks.cc",
+    },
     "xla/": {"entry/handler.cc"},
     "cuda.h": {"cuda/driver.h"},
     "Python.h": {"entry/bindings.cc"},

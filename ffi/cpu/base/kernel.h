@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,9 +20,9 @@ struct SyncPoint {
   int32_t kind, sub, aux, inputs, outputs, full_mask, immediate0, immediate1;
 };
 
-// jax_rawcuda/cpu/jit.py makes it: `HostKernel` there has the same fields.
+// jax_rawcuda/cpu/jit.py makes it, under the same name.
 struct HostKernel {
-  std::string name;
+  std::string name;  // as compiled
   std::vector<RegionFunction> regions;
   std::vector<SyncPoint> syncs;         // one per region, the first unused
   std::vector<std::string> sync_texts;  // source line and instruction, per region
@@ -65,5 +66,11 @@ struct Parameters {
   size_t stride = 0;      // bytes
   uint64_t elements = 1;  // grids of blocks that run side by side
 };
+
+// Bytes that a launch reads of each element's parameters, at most: vector parameters
+// are loaded whole, so there are some beyond the last one.
+inline size_t ParameterBytes(const HostKernel& kernel) {
+  return kernel.parameter_bytes + 4 * sizeof(uint64_t);
+}
 
 }  // namespace jax_rawcuda

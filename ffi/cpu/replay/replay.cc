@@ -7,35 +7,11 @@
 #include <optional>
 #include <string>
 
-#include "ffi/cpu/launch/launch_state.h"
 #include "ffi/cpu/replay/checked_buffers.h"
 #include "ffi/cpu/schedule/scheduler.h"
 
 namespace jax_rawcuda {
 namespace {
-
-// The launch's cluster, or the one that the kernel's __cluster_dims__ asks for.
-Result<Extents> ClusterOf(const HostKernel& kernel, const std::string& name,
-                          const Launch& launch) {
-  const bool given = launch.cluster[0] != 0;
-  if (kernel.cluster[0] == 0) {
-    return given ? launch.cluster : Extents{1, 1, 1};
-  }
-  if (given && launch.cluster != kernel.cluster) {
-    return InvalidArgument(name + ": cluster=" + ToString(launch.cluster) +
-                           " is not the kernel's __cluster_dims__ " +
-                           ToString(kernel.cluster) + ". Leave cluster out.");
-  }
-  for (int axis = 0; axis < 3; ++axis) {
-    if (launch.grid[axis] % kernel.cluster[axis] != 0) {
-      return InvalidArgument(name + ": grid=" + ToString(launch.grid) +
-                             " is not divisible by the kernel's __cluster_dims__ " +
-                             ToString(kernel.cluster) +
-                             ". Round the grid up to whole clusters.");
-    }
-  }
-  return kernel.cluster;
-}
 
 // Parameter blocks of neighbouring elements share no line of a processor's cache.
 constexpr size_t kParameterAlignment = 64;
@@ -124,18 +100,16 @@ class Replay {
     const HostKernel& kernel = *kernels_[launch.function];
     const std::string& name = plan_.functions[launch.function].display_name;
     RETURN_IF_ERROR(CheckParameters(kernel, name, launch));
-    Result<Extents> cluster = ClusterOf(kernel, name, launch);
-    if (!cluster.ok()) return cluster.status();
     const LaunchConfig config{name,
                               launch.grid,
                               launch.block,
                               launch.shared_mem_bytes,
                               launch.cooperative,
-                              cluster.value()};
-    // Whole words, because vector parameters are loaded whole; zeroed beyond the end.
-    const size_t bytes = kernel.parameter_bytes + 4 * sizeof(uint64_t);
-    const size_t stride =
-        (bytes + kParameterAlignment - 1) / kParameterAlignment * kParameterAlignment;
+                              launch.cluster};
+    const Result<Extents> cluster = ClusterOf(kernel, config);
+    if (!cluster.ok()) return cluster.status();
+    const size_t stride = (ParameterBytes(kernel) + kParameterAlignment - 1) /
+                          kParameterAlignment * kParameterAlignment;
     const bool at_once = launch.at_once && cluster.value() == Extents{1, 1, 1};
     const uint64_t together = at_once ? end_ - begin_ : 1;
     for (uint64_t first = begin_; first < end_; first += together) {

@@ -65,8 +65,39 @@ Status Validate(const HostKernel& kernel, const LaunchConfig& config) {
 
 }  // namespace
 
+Result<Extents> ClusterOf(const HostKernel& kernel, const LaunchConfig& config) {
+  const std::string name(config.name);
+  const bool given = config.cluster != Extents{};
+  const bool fixed = kernel.cluster != Extents{};
+  if (!given && !fixed) return Extents{1, 1, 1};
+  const Extents cluster = fixed ? kernel.cluster : config.cluster;
+  if (given && config.cluster != cluster) {
+    return InvalidArgument(name + ": cluster=" + ToString(config.cluster) +
+                           " is not the kernel's __cluster_dims__ " +
+                           ToString(cluster) + ". Leave cluster out.");
+  }
+  const std::string what = fixed ? "the kernel's __cluster_dims__ " : "cluster=";
+  uint64_t blocks = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (cluster[axis] == 0 || config.grid[axis] % cluster[axis] != 0) {
+      return InvalidArgument(name + ": grid=" + ToString(config.grid) +
+                             " is not divisible by " + what + ToString(cluster) +
+                             ". Round the grid up to whole clusters.");
+    }
+    blocks *= cluster[axis];
+  }
+  if (blocks > kMaxClusterBlocks) {
+    return InvalidArgument(name + ": " + what + ToString(cluster) + " has " +
+                           std::to_string(blocks) + " blocks; the limit is " +
+                           std::to_string(kMaxClusterBlocks) + ".");
+  }
+  return cluster;
+}
+
 Status LaunchGrid(const HostKernel& kernel, const Parameters& params,
                   const LaunchConfig& config, TaskPool& pool, LaunchChecks* checks) {
+  const Result<Extents> cluster = ClusterOf(kernel, config);
+  if (!cluster.ok()) return cluster.status();
   if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0) {
     return Status();
   }
@@ -80,7 +111,7 @@ Status LaunchGrid(const HostKernel& kernel, const Parameters& params,
       kernel, params, config.grid, config.block, config.shared_mem_bytes,
       static_cast<uint64_t>(pool_threads), config.cooperative, checks);
   LaunchState& launch = work->launch;
-  launch.cluster = config.cluster;
+  launch.cluster = cluster.value();
   launch.cooperative = config.cooperative;
   ExpectFaults();
   const LaunchWatch watch(launch);

@@ -22,12 +22,18 @@ struct LaunchConfig {
   std::array<uint32_t, 3> block;
   uint32_t shared_mem_bytes;        // dynamic
   bool cooperative;                 // all blocks must be able to wait for each other
-  std::array<uint32_t, 3> cluster;  // in blocks; divides the grid
+  std::array<uint32_t, 3> cluster;  // in blocks; zeros: what __cluster_dims__ says
 };
 
+// The launch's cluster, or the one that the kernel's __cluster_dims__ asks for; an
+// error where it does not fit.
+Result<std::array<uint32_t, 3>> ClusterOf(const HostKernel& kernel,
+                                          const LaunchConfig& config);
+
 // Launches `kernel`, once per batch element of `params`, and returns after the last
-// block. The calling thread takes part in the work; it does all of it when there are
-// `checks`. Several elements exclude checks, clusters and cooperative launches.
+// block. Each element has ParameterBytes. The calling thread takes part in the work; it
+// does all of it when there are `checks`. Several elements exclude checks, clusters and
+// cooperative launches.
 Status LaunchGrid(const HostKernel& kernel, const Parameters& params,
                   const LaunchConfig& config, TaskPool& pool,
                   LaunchChecks* checks = nullptr);

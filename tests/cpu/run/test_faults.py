@@ -5,15 +5,9 @@ from __future__ import annotations
 import jax
 import numpy as np
 import pytest
-from support.cpu_runner import run, zeros
+from support.cpu_runner import fault, run, zeros
 
 import jax_rawcuda as rc
-
-
-def fault(source, *arrays, **geometry):
-    with pytest.raises(jax.errors.JaxRuntimeError) as caught:
-        run(source, *arrays, **geometry)
-    return str(caught.value)
 
 
 def test_trap_says_where():

@@ -7,7 +7,7 @@ import pytest
 from support.cpu_runner import run, zeros
 from support.process import run_python
 
-from jax_rawcuda._base.compat import runtime_errors
+from jax_rawcuda._base.errors import RawCudaError
 
 
 def damage(size, begin, end):
@@ -46,7 +46,7 @@ def test_what_cannot_be_freed_is_an_error(name):
         rf"k: free of {name}.*, which malloc has not returned or which is free "
         r"already, by thread \(0,0,0\), block \(0,0,0\)\. Call it under rc\."
     )
-    with pytest.raises(runtime_errors(), match=match):
+    with pytest.raises(RawCudaError, match=match):
         run(f"(int* out) {{ {WRONG[name]} out[0] = 1; }}", zeros(1), block=1)
     (out,) = run("(int* out) { free(nullptr); out[0] = 5; }", zeros(1), block=1)
     assert out.tolist() == [5]
@@ -111,7 +111,7 @@ def most(failure="", keep=0):
 def test_a_launch_that_fails_frees_what_it_allocated(name, monkeypatch):
     monkeypatch.setenv("JAX_RAWCUDA_CPU_TIMEOUT", "0.3")
     before = most(FAILURES[name])
-    with pytest.raises(runtime_errors()):
+    with pytest.raises(RawCudaError):
         most(FAILURES[name], keep=1)
     assert 0 < most(FAILURES[name]) == before
 
@@ -119,7 +119,7 @@ def test_a_launch_that_fails_frees_what_it_allocated(name, monkeypatch):
 def test_a_launch_that_fails_frees_nothing_of_others():
     keep = "(long* out) { long* p = (long*)malloc(64); *p = 77; *out = (long)p; }"
     (address,) = run(keep, zeros(2), block=1)
-    with pytest.raises(runtime_errors(), match="trap"):
+    with pytest.raises(RawCudaError, match="trap"):
         run("(long* out) { *out = (long)malloc(64); __trap(); }", address, block=1)
     use = "(long* out) { long* p = (long*)*out; *out = *p + 1; free(p); }"
     (value,) = run(use, address, block=1)

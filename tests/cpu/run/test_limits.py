@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import jax
 import numpy as np
 import pytest
-from support.cpu_runner import compile_ptx, run, zeros
+from support.cpu_runner import compile_ptx, zeros
 from support.process import run_python
+from support.xla_runner import fault, run
 
 GRIDS = {"one block": {}, "many blocks": {"grid": 5, "block": 64}}
-
-
-def fault(source, *arrays, **geometry):
-    with pytest.raises(jax.errors.JaxRuntimeError) as caught:
-        run(source, *arrays, **geometry)
-    return str(caught.value)
 
 
 @pytest.fixture
@@ -105,7 +99,8 @@ def test_a_grid_of_blocks_without_number(short_limit):
 INTERRUPTED = """
     import os, signal, threading, time
     import jax, numpy as np
-    from support.cpu_runner import compile_ptx, run, zeros
+    from support.cpu_runner import compile_ptx, zeros
+    from support.xla_runner import run
 
     # A shell ignores Ctrl-C for what it runs in the background, and so would we.
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -8,8 +8,9 @@ import sys
 
 import jax
 import pytest
-from support.cpu_runner import run, zeros
+from support.cpu_runner import zeros
 from support.process import run_python
+from support.xla_runner import run
 
 HELLO = r'(int* out) { printf("thread %d of %s\n", threadIdx.x, "k"); }'
 
@@ -111,7 +112,8 @@ def test_a_stdout_that_fails_is_reported(monkeypatch):
 
 def test_text_of_a_process_that_ends():
     program = f"""
-        from support.cpu_runner import run, zeros
+        from support.cpu_runner import zeros
+        from support.xla_runner import run
         run({HELLO!r}, zeros(1), block=3)
     """
     assert sorted(run_python(program).stdout.splitlines()) == lines(3)

@@ -11,7 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support.cpu_runner import run, zeros
+from support.cpu_runner import zeros
+from support.xla_runner import run
 
 import jax_rawcuda as rc
 

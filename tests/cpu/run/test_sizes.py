@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cpu.run.test_limits import fault
-from support.cpu_runner import run, zeros
+from support.cpu_runner import fault, run, zeros
 
 STATIC = "k: {} bytes for static shared memory per block; the limit is 49152. Declare "
 DYNAMIC = "k: {} bytes of shared memory per block requested"

@@ -10,19 +10,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support.cpu_runner import run, zeros
+from support.cpu_runner import zeros
 from support.process import run_python
+from support.xla_runner import fault, run
 
 import jax_rawcuda as rc
 
 ADVICE = " Call it under rc.checking() to see thread, source line and argument."
 FILL = "(int* out) { out[blockIdx.x * blockDim.x + threadIdx.x] = threadIdx.x; }"
-
-
-def fault(source, *arrays, **geometry):
-    with pytest.raises(jax.errors.JaxRuntimeError) as caught:
-        run(source, *arrays, **geometry)
-    return str(caught.value)
 
 
 def check_that_all_is_well(times=1):
@@ -228,7 +223,8 @@ def test_stacks_that_do_not(size, depth):
 FOREIGN = """
     import ctypes, faulthandler, os, signal, sys
     import jax, numpy as np
-    from support.cpu_runner import run, zeros
+    from support.cpu_runner import zeros
+    from support.xla_runner import run
 
     def lost():
         try:
