@@ -115,7 +115,7 @@ def test_modules_made_inside_of_an_op(x):
         loaded = s.load_ptx(ptx, signature=signature)
         for module, out in zip((compiled, loaded), outs, strict=True):
             launch(s, module, "triple", x, out)
-        assert s.load_cubin(cubin).kernel_names == compiled.kernel_names == ("triple",)
+        assert "triple" in s.load_cubin(cubin).kernel_names
         return outs
 
     for got in compiles(x):
