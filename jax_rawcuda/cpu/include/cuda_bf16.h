@@ -1,6 +1,5 @@
 // cuda_bf16.h: __nv_bfloat16 and __nv_bfloat162.
 #pragma once
-#include "jrc/half/rounding.h"
 
 #define __JRC_H __nv_bfloat16
 #define __JRC_H2 __nv_bfloat162
@@ -10,20 +9,7 @@
 #define __JRC_N bfloat16
 #define __JRC_N2 bfloat162
 #define __JRC_PTX "bf16"
-#include "jrc/half/type.h"
-
-// The type comes first: the functions below use it.
-#include "jrc/half/arithmetic.h"
-#include "jrc/half/conversions.h"
-#include "jrc/half/warp.h"
-#undef __JRC_H
-#undef __JRC_H2
-#undef __JRC_RAW
-#undef __JRC_RAW2
-#undef __JRC_NATIVE
-#undef __JRC_N
-#undef __JRC_N2
-#undef __JRC_PTX
+#include "jrc/half/format.h"
 
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;

@@ -1,6 +1,5 @@
 // cuda_fp16.h: __half and __half2.
 #pragma once
-#include "jrc/half/rounding.h"
 
 #define __JRC_H __half
 #define __JRC_H2 __half2
@@ -10,20 +9,7 @@
 #define __JRC_N half
 #define __JRC_N2 half2
 #define __JRC_PTX "f16"
-#include "jrc/half/type.h"
-
-// The type comes first: the functions below use it.
-#include "jrc/half/arithmetic.h"
-#include "jrc/half/conversions.h"
-#include "jrc/half/warp.h"
-#undef __JRC_H
-#undef __JRC_H2
-#undef __JRC_RAW
-#undef __JRC_RAW2
-#undef __JRC_NATIVE
-#undef __JRC_N
-#undef __JRC_N2
-#undef __JRC_PTX
+#include "jrc/half/format.h"
 
 typedef __half half;
 typedef __half2 half2;

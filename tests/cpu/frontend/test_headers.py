@@ -6,8 +6,9 @@ import string
 from pathlib import Path
 
 import pytest
+from support.process import run_command
 
-from jax_rawcuda.cpu.frontend import toolchain
+from jax_rawcuda.cpu.frontend import clang, toolchain
 from jax_rawcuda.cpu.frontend.cccl import cccl_include_dirs
 from jax_rawcuda.cpu.frontend.clang import compile_source
 
@@ -109,6 +110,27 @@ def test_macros_of_the_user_do_no_harm(header):
     compile_source(
         f"{macros}#include <{header}>\n__global__ void k() {{}}", program_name="k.cu"
     )
+
+
+# The parts of a 16-bit format, which have no include guard.
+PARTS = ("format.h", "type.h", "arithmetic.h", "conversions.h", "warp.h")
+
+
+def test_private_headers_include_what_they_use(tmp_path):
+    folder = toolchain.INCLUDE_DIR
+    private = [
+        path.relative_to(folder).as_posix()
+        for path in (folder / "jrc").rglob("*.h")
+        if path.parent.name != "half" or path.name not in PARTS
+    ]
+    assert len(private) > 20
+    for number, header in enumerate([*private, "cuda_fp16.h", "cuda_bf16.h"]):
+        (tmp_path / f"{number}.cu").write_text(f"#include <{header}>\n")
+    flags = [flag for flag in clang._FLAGS if flag != "-S"]
+    includes = [f"-I{folder}", f"-I{toolchain.C_INCLUDE_DIR}"]
+    command = [*toolchain.find_clang().command, *flags, "-std=c++17", *includes]
+    done = run_command(*command, "-fsyntax-only", *tmp_path.glob("*.cu"), code=None)
+    assert done.stderr == ""
 
 
 def test_math():

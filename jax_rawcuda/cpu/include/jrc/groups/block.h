@@ -1,6 +1,9 @@
-// groups_block.h: thread_block and what all groups share.
+// block.h: thread_block and what all groups share.
 #pragma once
 #pragma clang system_header
+#include "jrc/device/builtin_variables.h"
+#include "jrc/device/qualifiers.h"
+#include "jrc/device/sync.h"
 
 // As <cuda/barrier> and <cuda/pipeline> declare the groups.
 namespace cooperative_groups {

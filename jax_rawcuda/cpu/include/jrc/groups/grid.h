@@ -1,6 +1,7 @@
-// groups_grid.h: grid_group and cluster_group.
+// grid.h: grid_group and cluster_group.
 #pragma once
 #pragma clang system_header
+#include "jrc/device/atomics.h"
 #include "jrc/groups/block.h"
 
 namespace cooperative_groups::__v1 {

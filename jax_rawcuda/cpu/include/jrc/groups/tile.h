@@ -1,4 +1,4 @@
-// groups_tile.h: tiles of a block, of a warp or of several.
+// tile.h: tiles of a block, of a warp or of several.
 #pragma once
 #pragma clang system_header
 #include "jrc/groups/warp.h"

@@ -1,8 +1,11 @@
-// groups_warp.h: groups inside one warp: lanes of a tile, coalesced threads,
+// warp.h: groups inside one warp: lanes of a tile, coalesced threads,
 // partitions.
 #pragma once
 #pragma clang system_header
+#include "jrc/device/warp.h"
 #include "jrc/groups/block.h"
+#include "jrc/math/integer.h"
+#include "jrc/math/overloads.h"
 
 namespace cooperative_groups::__v1 {
 

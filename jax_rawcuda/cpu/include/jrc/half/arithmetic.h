@@ -1,5 +1,5 @@
-// half_arithmetic.h: arithmetic and comparisons of one format, scalars and pairs.
-// See half_type.h; no include guard.
+// arithmetic.h: arithmetic and comparisons of one format, scalars and pairs.
+// See type.h; no include guard.
 
 // One scalar function, and the same on both halves of a pair. EXPRESSION is written in
 // clang's native 16-bit type: one rounding per operation.

@@ -1,4 +1,4 @@
-// half_conversions.h: conversions of one format. See half_type.h; no include guard.
+// conversions.h: conversions of one format. See type.h; no include guard.
 
 #define __JRC_ROUNDED(ROUND)                                                  \
   __JRC_FN __JRC_H __JRC_JOIN(__float2, __JRC_N, _, ROUND)(float v) {         \

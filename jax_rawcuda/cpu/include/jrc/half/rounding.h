@@ -1,7 +1,8 @@
-// half_rounding.h: exact helpers for conversions to 16-bit formats.
+// rounding.h: exact helpers for conversions to 16-bit formats.
 #pragma once
 #pragma clang system_header
 #include "jrc/math/conversions.h"
+#include "jrc/math/integer.h"
 #include "jrc/math/overloads.h"
 
 // Rounds to odd: truncate, and set the last bit when anything was cut off. A second

@@ -1,4 +1,4 @@
-// half_type.h: a 16-bit floating-point class and its pair.
+// type.h: a 16-bit floating-point class and its pair.
 //
 // Included once per format, after these macros: __JRC_H and __JRC_H2 (the classes),
 // __JRC_RAW and __JRC_RAW2 (their plain forms), __JRC_NATIVE (clang's type), and

@@ -1,4 +1,4 @@
-// half_warp.h: shuffles and atomics of one format. See half_type.h; no include guard.
+// warp.h: shuffles and atomics of one format. See type.h; no include guard.
 
 #define __JRC_SHUFFLE(NAME, LANE)                                                    \
   __JRC_FN __JRC_H NAME(unsigned int mask, __JRC_H v, LANE lane, int width = 32) {   \

@@ -1,17 +1,9 @@
-// math_f32.h: single precision functions. Those declared `extern` are the host's libm.
+// f32.h: single precision functions. Those declared `extern` are the host's libm.
 #pragma once
 #pragma clang system_header
 #include "jrc/device/qualifiers.h"
+#include "jrc/math/nvvm.h"
 
-// A single precision instruction; with --use_fast_math, the one that flushes
-// subnormals.
-#ifdef __JRC_FAST_MATH__
-#define __JRC_NVVM(NAME) __nvvm_##NAME##_ftz_f
-#else
-#define __JRC_NVVM(NAME) __nvvm_##NAME##_f
-#endif
-
-#define __JRC_LIBM extern "C" __device__ __attribute__((pure))
 #define __JRC_LIBM_F1(F) __JRC_LIBM float F(float);
 #define __JRC_LIBM_F2(F) __JRC_LIBM float F(float, float);
 __JRC_LIBM_F1(acosf)

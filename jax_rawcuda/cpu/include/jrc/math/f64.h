@@ -1,7 +1,8 @@
-// math_f64.h: double precision functions. Those declared `extern` are the host's libm.
+// f64.h: double precision functions. Those declared `extern` are the host's libm.
 #pragma once
 #pragma clang system_header
-#include "jrc/math/f32.h"
+#include "jrc/device/qualifiers.h"
+#include "jrc/math/nvvm.h"
 
 #define __JRC_LIBM_D1(F) __JRC_LIBM double F(double);
 #define __JRC_LIBM_D2(F) __JRC_LIBM double F(double, double);
@@ -46,7 +47,6 @@ __JRC_LIBM int ilogb(double);
 __JRC_LIBM double __jrc_cbrt(double) __asm__("cbrt");
 #undef __JRC_LIBM_D1
 #undef __JRC_LIBM_D2
-#undef __JRC_LIBM
 
 __JRC_FN double fabs(double x) { return __builtin_fabs(x); }
 __JRC_FN double copysign(double x, double y) { return __builtin_copysign(x, y); }
@@ -56,8 +56,8 @@ __JRC_FN double fmin(double x, double y) { return __builtin_fmin(x, y); }
 __JRC_FN double fdim(double x, double y) { return x <= y ? 0.0 : x - y; }
 __JRC_FN double sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
 __JRC_FN double rsqrt(double x) { return 1.0 / sqrt(x); }
-// One step of Newton's method: libm's own error is more than the device's. Scaling keeps
-// the cube's error clear of the subnormals.
+// One step of Newton's method: libm's own error is more than the device's. Scaling
+// keeps the cube's error clear of the subnormals.
 __JRC_FN double cbrt(double x) {
   bool tiny = fabs(x) < 0x1p-600;
   double a = tiny ? x * 0x1p300 : x;

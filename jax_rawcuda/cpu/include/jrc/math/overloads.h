@@ -1,6 +1,9 @@
-// math_overloads.h: min, max, abs and the C++ overloads, global and in std.
+// overloads.h: min, max, abs and the C++ overloads, global and in std.
 #pragma once
 #pragma clang system_header
+#include "jrc/device/qualifiers.h"
+#include "jrc/math/f32.h"
+#include "jrc/math/f64.h"
 #include "jrc/math/special.h"
 
 #define __JRC_MIN_MAX(T)                                       \

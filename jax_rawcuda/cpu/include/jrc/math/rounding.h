@@ -1,6 +1,7 @@
 // rounding.h: arithmetic with a stated rounding, and the fast approximations.
 #pragma once
 #pragma clang system_header
+#include "jrc/math/nvvm.h"
 #include "jrc/math/overloads.h"
 
 // Results of these are never contracted into an fma. They are instructions, since a

@@ -1,6 +1,7 @@
-// math_special.h: functions of CUDA's that libm lacks, built from those it has.
+// special.h: functions of CUDA's that libm lacks, built from those it has.
 #pragma once
 #pragma clang system_header
+#include "jrc/math/f32.h"
 #include "jrc/math/f64.h"
 
 // Sine and cosine of pi x: the argument is reduced exactly before pi comes in.
