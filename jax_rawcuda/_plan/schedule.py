@@ -203,7 +203,7 @@ def _rewritten(
     if isinstance(made, Refusal):
         return made
     names = ((function.name, symbol),)
-    return ModuleImage.of(made.data, made.kind, names, image.variables)
+    return ModuleImage.of(made.data, made.kind, names, made.kept(image.variables))
 
 
 def _image_of(function: Function, target: Target, plan: Plan) -> ModuleImage:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from .._base import cache
 from .._base.errors import CompileError
+from .._compile.cubin import cubin_variables
+from .._compile.image import ptx_variables
 from . import link
 from .adaptation import Adaptation
 from .rewriting import Refusal, rewrite
@@ -22,13 +24,30 @@ class RewrittenImage:
     """A changed entry, ready to travel in a plan.
 
     Attributes:
-      data: The bytes. The entry keeps its symbol, as do the variables that it reaches.
+      data: The bytes. The entry keeps its symbol.
       kind: `ptx` for an architecture such as `compute_90`, and where nvJitLink is not
         installed.
     """
 
     data: bytes
     kind: Literal["cubin", "ptx"]
+
+    def kept(
+        self, values: Iterable[tuple[str, bytes]]
+    ) -> tuple[tuple[str, bytes], ...]:
+        """Returns those of a module's (symbol, first value) pairs that belong here.
+
+        The image has only the variables that the entry reaches.
+        """
+        pairs = tuple(values)
+        if not pairs:
+            return ()
+        if self.kind == "cubin":
+            variables = cubin_variables(self.data)
+        else:
+            variables = ptx_variables(self.data.decode())
+        symbols = {variable.symbol for variable in variables}
+        return tuple(pair for pair in pairs if pair[0] in symbols)
 
 
 def rewritten_image(
