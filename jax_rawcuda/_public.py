@@ -34,6 +34,8 @@ from ._module.load import load_ptx as load_ptx
 from ._module.module import Function as Function
 from ._module.module import GlobalVariable as GlobalVariable
 from ._module.module import Module as Module
+from ._plan.report import LaunchReport as LaunchReport
+from ._plan.report import PlanReport as PlanReport
 from ._session.op import Op as Op
 from ._session.op import op as op
 from ._session.refs import DeviceBytes as DeviceBytes
@@ -49,3 +51,4 @@ from ._types.signature import KernelSignature as KernelSignature
 from ._types.signature import Parameter as Parameter
 from ._xla.export import export_safety_checks as export_safety_checks
 from ._xla.export import register as register
+from ._xla.inspect import inspect as inspect

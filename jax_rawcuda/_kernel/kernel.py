@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import os
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from inspect import Signature
 from typing import Any
 
 import jax
@@ -16,15 +16,18 @@ from .._base.compat import is_tracer
 from .._base.errors import SignatureError, ValidationError
 from .._module.load import compile_nvrtc
 from .._module.module import Function, Module
+from .._plan.report import PlanReport
 from .._session.binding import operand_shape
 from .._session.op import record, run, trace
 from .._session.recording import Recording
-from .._session.refs import DeviceBytes
+from .._session.refs import DeviceBytes, Ref
 from .._session.session import Session
+from .._session.vmap_rule import VmapRule, call_with_rule, check_rule
 from .._source.options import NvrtcOptions
 from .._types.launch import LaunchConfig
 from .._types.scalars import pack_scalar
 from .._types.signature import Parameter
+from .._xla.inspect import inspect
 from .arguments import Roles, call_signature, roles_of, sort_arguments
 from .call_key import call_key
 from .contract import CallArguments, Contract
@@ -154,6 +157,7 @@ class Kernel:
         self._declared: Roles | None = None  # by the text, where template= asks for it
         self._roles: dict[Function, Roles] = {}
         self._recordings: dict[Hashable, Recording] = {}
+        self._rule: VmapRule | None = None
 
     def __repr__(self) -> str:
         if self._function is None:
@@ -161,7 +165,7 @@ class Kernel:
         return f"<kernel {self._function.signature}>"
 
     @property
-    def __signature__(self) -> inspect.Signature:
+    def __signature__(self) -> Signature:
         """What a call takes, for `help` and for `jax.jit(donate_argnames=...)`."""
         if self._function is None:
             raise AttributeError("a template's parameters depend on the call")
@@ -172,6 +176,40 @@ class Kernel:
 
         Operands and scalars, without the results, by position or by name.
         """
+        leaves = (*args, *keywords.values())
+        if self._rule is None or any(isinstance(x, Ref) for x in leaves):
+            return self._call(args, keywords)
+        return call_with_rule(
+            lambda *a, **k: self._call(a, k), self._rule, args, keywords
+        )
+
+    def inspect(self, *args: Any, **keywords: Any) -> PlanReport:
+        """Says which way the launch would take, without running it.
+
+        Under a transformation such as `vmap`, ask `rc.inspect(jax.vmap(kernel), ...)`.
+
+        Args:
+          *args: As for a call; arrays may be `jax.ShapeDtypeStruct`s.
+          **keywords: As for a call.
+        """
+        return inspect(self, *args, **keywords)[0]
+
+    def def_vmap(self, rule: VmapRule) -> VmapRule:
+        """Makes `vmap` call a rule, as `Op.def_vmap` does.
+
+        Args:
+          rule: `(axis_size, in_batched, *args, **keywords) -> (results, out_batched)`.
+
+        Returns:
+          The rule, so that this is a decorator.
+
+        Raises:
+          SignatureError: It is no function.
+        """
+        self._rule = check_rule(self.name, rule)
+        return rule
+
+    def _call(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         key = call_key(args, keywords) if self._is_declarative() else None
         arrays = [x for x in args if isinstance(x, jax.Array)]
         if key is not None and (known := self._recordings.get(key)):

@@ -37,6 +37,7 @@ class Way:
       at_once: Whether one launch serves all elements of a piece of the batch, instead
         of one launch each.
       reason: Why it does not, where there is a batch; "" otherwise.
+      dynamic: By-value parameters that are read from memory, by index.
     """
 
     function: Function
@@ -45,6 +46,7 @@ class Way:
     lowered_name: str
     at_once: bool = False
     reason: str = ""
+    dynamic: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +131,13 @@ def _way(plan: Plan, launch: Launch, batch: Batch, platform: str) -> Way:
     function = launch.function
     target = default_target(platform, function.module.options)
     image = _image_of(function, target, plan)
-    plain = Way(function, _AS_IT_IS, image, function.lowered_name(target))
+    dynamic = tuple(_dynamic(launch))
+    symbol = function.lowered_name(target)
+    plain = Way(function, _AS_IT_IS, image, symbol, dynamic=dynamic)
     batched = bool(batch.axes)
     reason = _needs_loop(plan, launch) if batched else ""
     if platform == "cpu":
         return dataclasses.replace(plain, at_once=batched and not reason, reason=reason)
-    dynamic = tuple(_dynamic(launch))
     if batched and not reason:
         wanted = Adaptation(
             axes=len(batch.axes),

@@ -9,13 +9,16 @@ from typing import Any, cast, overload
 import jax
 import jax.numpy as jnp
 
+from .._plan.report import PlanReport
 from .._types.arrays import check_dtype
+from .._xla.inspect import inspect
 from .function import Body, SessionFunction
 from .recorder import open_session
 from .recording import Recording, finish
 from .refs import Ref, buffer_of
 from .scope import close_session
 from .session import Session
+from .vmap_rule import VmapRule, call_with_rule, check_rule
 
 
 @overload
@@ -47,8 +50,43 @@ def op(
 class Op(SessionFunction):
     """A recorded function. Made by `rc.op`."""
 
+    def inspect(self, *args: Any, **static: Any) -> PlanReport:
+        """Says which way each launch would take, without running anything.
+
+        Under a transformation such as `vmap`, ask `rc.inspect(jax.vmap(op), ...)`.
+
+        Args:
+          *args: As for a call, or `jax.ShapeDtypeStruct`s.
+          **static: As for a call.
+        """
+        return inspect(self, *args, **static)[0]
+
+    _rule: VmapRule | None = None
+
     def __call__(self, *args: Any, **static: Any) -> Any:
         """Records the op and returns its results."""
+        if self._rule is None or any(isinstance(x, Ref) for x in jax.tree.leaves(args)):
+            return self._record(*args, **static)
+        return call_with_rule(self._record, self._rule, args, static)
+
+    def def_vmap(self, rule: VmapRule) -> VmapRule:
+        """Makes `vmap` call a rule, for an op that batches itself.
+
+        Args:
+          rule: `(axis_size, in_batched, *args, **static) -> (results, out_batched)`, as
+            for `jax.custom_batching.custom_vmap`: `in_batched` and `out_batched` have
+            the structure of the arguments and results; batch axes come first.
+
+        Returns:
+          The rule, so that this is a decorator.
+
+        Raises:
+          SignatureError: It is no function.
+        """
+        self._rule = check_rule(self.name, rule)
+        return rule
+
+    def _record(self, *args: Any, **static: Any) -> Any:
         leaves, tree, names = self._flatten(args, static)
 
         def body(session: Session, *refs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""vmap: the plan gains a batch axis, and the handler loops over it in one call."""
+"""vmap: the plan gains a batch axis, which one call of the handler serves."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import jax.numpy as jnp
 from jax.interpreters import batching
 
+from .._base.errors import ValidationError
+from .._plan.batch import MAX_AXES, batch_of
 from .._plan.plan import Plan
 from .primitive import bind, session_p
 
@@ -29,7 +31,15 @@ def _batch(
         else:
             moved.append(x)
         batched.append(axis is not None or i in written)
-    results = bind(plan.batched(size, tuple(batched)), moved)
+    whole = plan.batched(size, tuple(batched))
+    axes_left = len(batch_of(whole, own_workspaces=True).axes)
+    if axes_left > MAX_AXES:
+        raise ValidationError(
+            f"{plan.op_name}: {axes_left} nested vmaps that batch different operands; "
+            f"{MAX_AXES} are possible. Broadcast the operands of some, so that they "
+            "batch the same ones."
+        )
+    results = bind(whole, moved)
     return results, [0] * len(results)
 
 

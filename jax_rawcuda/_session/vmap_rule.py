@@ -1,0 +1,66 @@
+"""def_vmap: a rule of the user's in place of the batching of plans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from .._base.errors import SignatureError
+
+VmapRule = Callable[..., tuple[Any, Any]]
+
+
+def check_rule(name: str, rule: Any) -> VmapRule:
+    """Accepts a function as a rule."""
+    if not callable(rule):
+        raise SignatureError(
+            f"{name}: def_vmap needs a function of (axis_size, in_batched, *args), got "
+            f"{rule!r}."
+        )
+    return rule  # type: ignore[no-any-return]
+
+
+def call_with_rule(
+    call: Callable[..., Any],
+    rule: VmapRule,
+    args: Sequence[Any],
+    keywords: Mapping[str, Any],
+) -> Any:
+    """Calls a function so that `vmap` asks a rule instead of looking into it.
+
+    Args:
+      call: Of the arguments.
+      rule: `(axis_size, in_batched, *args, **keywords) -> (results, out_batched)`, as
+        for `jax.custom_batching.custom_vmap`. What is no array is never batched, and
+        comes to the rule as it was given.
+      args: Positional arguments of the call.
+      keywords: Its keywords.
+    """
+    leaves, tree = jax.tree.flatten((tuple(args), dict(keywords)))
+    places = [i for i, leaf in enumerate(leaves) if _is_array(leaf)]
+
+    def complete(arrays: Sequence[Any], others: Sequence[Any]) -> Any:
+        every = list(others)
+        for place, array in zip(places, arrays, strict=True):
+            every[place] = array
+        return tree.unflatten(every)
+
+    def run(*arrays: Any) -> Any:
+        given, named = complete(arrays, leaves)
+        return call(*given, **named)
+
+    def batch(size: int, in_batched: Sequence[bool], *arrays: Any) -> Any:
+        given, named = complete(arrays, leaves)
+        batched, _ = complete(in_batched, [False] * len(leaves))
+        return rule(size, list(batched), *given, **named)
+
+    batchable = jax.custom_batching.custom_vmap(run)
+    batchable.def_vmap(batch)
+    return batchable(*(leaves[place] for place in places))
+
+
+def _is_array(leaf: Any) -> bool:
+    return isinstance(leaf, jax.Array | np.ndarray)
