@@ -2,10 +2,8 @@
 #include "ffi/cuda/replay.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "ffi/base/counters.h"
@@ -15,14 +13,6 @@
 
 namespace jax_rawcuda {
 namespace {
-
-bool IsDebugging() {
-  static const bool debugging = [] {
-    const char* value = std::getenv("JAX_RAWCUDA_DEBUG");
-    return value != nullptr && std::string_view(value) == "1";
-  }();
-  return debugging;
-}
 
 // The rows of a 2-D copy are no further apart, on any device.
 constexpr uint64_t kMaxPitch = std::numeric_limits<int32_t>::max();
@@ -64,8 +54,8 @@ class Cursor {
 
 }  // namespace
 
-CudaReplay::CudaReplay(Plan plan, Images images)
-    : plan_(std::move(plan)), images_(std::move(images)), debug_(IsDebugging()) {
+CudaReplay::CudaReplay(Plan plan, Images images, bool debug)
+    : plan_(std::move(plan)), images_(std::move(images)), debug_(debug) {
   for (const Command& command : plan_.commands) {
     steps_.push_back(std::visit([this](const auto& c) { return Prepare(c); }, command));
     needs_context_ |= !std::holds_alternative<Launch>(command);

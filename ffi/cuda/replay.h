@@ -18,7 +18,8 @@ namespace jax_rawcuda {
 // One executable's plan. Any number of threads may use it, each with its own stream.
 class CudaReplay {
  public:
-  CudaReplay(Plan plan, Images images);
+  // `debug`: wait after each launch, and name the kernel that failed.
+  CudaReplay(Plan plan, Images images, bool debug);
 
   const Plan& plan() const { return plan_; }
 

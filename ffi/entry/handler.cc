@@ -199,7 +199,7 @@ struct CudaState {
   inline static ffi::TypeId id{0x6a72637570000002};
 
   explicit CudaState(Program program)
-      : replay(std::move(program.plan), std::move(program.images)) {}
+      : replay(std::move(program.plan), std::move(program.images), program.debug) {}
 
   LiveCount live;
   CudaReplay replay;

@@ -53,7 +53,7 @@ class CpuProgram final : public LiveProgram {
 class CudaProgram final : public LiveProgram {
  public:
   explicit CudaProgram(Program program)
-      : replay_(std::move(program.plan), std::move(program.images)) {}
+      : replay_(std::move(program.plan), std::move(program.images), program.debug) {}
 
   Status Run(uintptr_t stream, int ordinal,
              const std::vector<uintptr_t>& buffers) override {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ffi/base/counters.h"
+#include "ffi/base/settings.h"
 
 namespace jax_rawcuda {
 namespace {
@@ -28,7 +29,9 @@ Result<Program> LoadProgram(std::string_view plan, std::string_view images) {
   if (!decoded.ok()) return decoded.status();
   Result<Images> loaded = AcquireImages(decoded.value(), images, GlobalHooks().inflate);
   if (!loaded.ok()) return loaded.status();
-  return Program{std::move(decoded.value()), std::move(loaded.value())};
+  const Result<bool> debug = DebugSetting();
+  if (!debug.ok()) return debug.status();
+  return Program{std::move(decoded.value()), std::move(loaded.value()), debug.value()};
 }
 
 Result<HostKernels> LoadHostKernels(const Program& program) {

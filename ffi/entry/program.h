@@ -32,6 +32,7 @@ void SetHooks(const Hooks& hooks);
 struct Program {
   Plan plan;
   Images images;  // one per entry of `plan.images`
+  bool debug;     // wait after each launch on a device
 };
 
 Status VerifyProgram(std::string_view plan, std::string_view images,

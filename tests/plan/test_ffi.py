@@ -183,6 +183,18 @@ def test_a_damaged_image_is_refused():
     fails(other, shape(1), match="image's SHA-256 is not")
 
 
+def test_a_debug_setting_that_is_not_understood(monkeypatch):
+    _registration.register()
+    encoded = encode()
+    monkeypatch.setenv("JAX_RAWCUDA_DEBUG", "yes")
+    refused = _ffi.load_program("cpu", encoded.plan, encoded.images)
+    assert refused == ("invalid", "JAX_RAWCUDA_DEBUG='yes': 0 or 1 is needed.")
+    for understood in ("", "0", "1"):
+        monkeypatch.setenv("JAX_RAWCUDA_DEBUG", understood)
+        program = _ffi.load_program("cpu", encoded.plan, encoded.images)
+        assert program.run(0, 0, []) == ("", "")
+
+
 def test_a_cubin_is_refused_on_the_cpu():
     encoded = encode(
         results=[4], images=[(CUBIN, b"elf")], functions=[function("k", [])]

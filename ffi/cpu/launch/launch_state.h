@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "ffi/base/error.h"
@@ -49,6 +50,9 @@ class LaunchState {
 
   // Whether the blocks of the grid may wait for each other.
   bool cooperative = false;
+
+  // Seconds that it may take.
+  std::optional<double> time_limit;
 
   // Zeroed words where they meet (cooperative groups).
   alignas(64) uint32_t grid_workspace[64] = {};

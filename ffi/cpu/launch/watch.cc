@@ -2,8 +2,8 @@
 #include "ffi/cpu/launch/watch.h"
 
 #include <condition_variable>
-#include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -24,15 +24,6 @@ constexpr std::chrono::milliseconds kLong{200};
 // Ticks without any launch after which the thread sleeps until it is woken: waking it
 // costs more than a small launch does.
 constexpr int kIdleTicks = 100;
-
-std::optional<double> TimeLimit() {
-  const char* text = std::getenv("JAX_RAWCUDA_CPU_TIMEOUT");
-  if (text == nullptr) return std::nullopt;
-  char* end;
-  const double seconds = std::strtod(text, &end);
-  if (end == text || !(seconds > 0)) return std::nullopt;
-  return seconds;
-}
 
 void StopLate(LaunchState& launch, double seconds) {
   std::string text = std::to_string(seconds);
@@ -104,7 +95,7 @@ class Watcher {
   }
 
   static void CheckTime(LaunchWatch& watch, Clock::time_point now) {
-    const std::optional<double> limit = TimeLimit();
+    const std::optional<double> limit = watch.launch_.time_limit;
     const std::chrono::duration<double> passed = now - watch.start_;
     if (!limit || passed.count() < *limit) return;
     StopLate(watch.launch_, *limit);

@@ -2,14 +2,10 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
 
 namespace jax_rawcuda {
 
 class LaunchState;
-
-// The seconds of JAX_RAWCUDA_CPU_TIMEOUT, when it is set to a positive number.
-std::optional<double> TimeLimit();
 
 // Stops a launch that has run for so long.
 void StopLate(LaunchState& launch, double seconds);

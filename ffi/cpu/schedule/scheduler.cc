@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "ffi/base/limits.h"
+#include "ffi/base/settings.h"
 #include "ffi/cpu/check/launch.h"
 #include "ffi/cpu/helpers/heap.h"
 #include "ffi/cpu/helpers/print.h"
@@ -102,6 +104,8 @@ Status LaunchGrid(const HostKernel& kernel, const Parameters& params,
     return Status();
   }
   RETURN_IF_ERROR(Validate(kernel, config));
+  const Result<std::optional<double>> time_limit = CpuTimeoutSetting();
+  if (!time_limit.ok()) return time_limit.status();
 
   const int64_t pool_threads =
       checks != nullptr ? 1 : std::max<int64_t>(pool.num_threads(), 1);
@@ -113,6 +117,7 @@ Status LaunchGrid(const HostKernel& kernel, const Parameters& params,
   LaunchState& launch = work->launch;
   launch.cluster = cluster.value();
   launch.cooperative = config.cooperative;
+  launch.time_limit = time_limit.value();
   ExpectFaults();
   const LaunchWatch watch(launch);
   if (checks != nullptr) checks->Begin(launch);

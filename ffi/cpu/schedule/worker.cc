@@ -177,7 +177,7 @@ class BlockQueue::Worker {
       since_ = now;
       return true;
     }
-    const double limit = TimeLimit().value_or(kSpinLimit);
+    const double limit = launch_.time_limit.value_or(kSpinLimit);
     if (std::chrono::duration<double>(now - since_).count() < limit) return true;
     StopLate(launch_, limit);
     return false;

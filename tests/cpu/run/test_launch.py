@@ -8,6 +8,7 @@ from support.cpu_runner import compile_ptx, fault, launch, run, zeros
 from support.process import run_python
 
 from jax_rawcuda import _ffi, cpu
+from jax_rawcuda._base import settings
 from jax_rawcuda._base.errors import BackendError, ValidationError
 
 
@@ -149,10 +150,31 @@ def test_an_empty_grid_launches_nothing():
     assert out.tolist() == [7]
 
 
-def test_the_time_limit(monkeypatch):
-    monkeypatch.setenv("JAX_RAWCUDA_CPU_TIMEOUT", "0.3")
-    endless = "(int* out) { while (out[1] == 0) out[0] = out[0] * 3 + 1; }"
-    assert "k: still running after 0.3 s in thread (" in fault(endless, zeros(2))
+ENDLESS = "(int* out) { while (out[1] == 0) out[0] = out[0] * 3 + 1; }"
+
+
+@pytest.mark.parametrize("setting", ["0.3", ".3", "00.30"])
+def test_the_time_limit(setting, monkeypatch):
+    monkeypatch.setenv("JAX_RAWCUDA_CPU_TIMEOUT", setting)
+    assert "k: still running after 0.3 s in thread (" in fault(ENDLESS, zeros(2))
+
+
+@pytest.mark.parametrize("setting", ["", "0", "0.", ".0", "7", "12.5", "3."])
+def test_time_limits_that_are_understood(setting, monkeypatch):
+    monkeypatch.setenv("JAX_RAWCUDA_CPU_TIMEOUT", setting)
+    settings.require_native()
+    assert run(ONE, zeros(1))[0].tolist() == [1]
+
+
+@pytest.mark.parametrize("setting", ["abc", "-1", "1e3", "1.2.3", ".", "5 s", "nan"])
+def test_time_limits_that_are_not(setting, monkeypatch):
+    monkeypatch.setenv("JAX_RAWCUDA_CPU_TIMEOUT", setting)
+    with pytest.raises(ValidationError) as native:
+        run(ONE, zeros(1))
+    with pytest.raises(ValidationError) as python:
+        settings.require_native()
+    assert str(native.value) == str(python.value)
+    assert "seconds are needed, as 10 or 0.5." in str(native.value)
 
 
 def test_control_c():
