@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .._base.demangle import demangle
@@ -31,7 +32,7 @@ from .transforms.fold import fold_sync_operands
 from .transforms.inline import flatten
 from .transforms.layout import KernelLayout
 from .transforms.nans import make_nans_canonical
-from .transforms.rematerialize import recompute
+from .transforms.rematerialize import rematerialize
 
 # Turns of a spin loop before a thread lets others run.
 SPIN_BUDGET = 2000
@@ -136,7 +137,8 @@ def translate(ptx: str, kernel: str, *, checked: bool = False) -> Translation:
     )
     variables = state.variables
     check_shared(kernel, variables.shared_bytes - variables.red_zone_bytes)
-    layout, facts, params, param_bytes = _lay_out(module, function, inlined, checked)
+    offsets, param_bytes = _place_parameters(function)
+    layout, facts = _lay_out(module, function, inlined, offsets, checked)
     regions = []
     for index in range(len(layout.regions)):
         region = RegionEmitter(state, layout, index, facts)
@@ -160,7 +162,7 @@ def translate(ptx: str, kernel: str, *, checked: bool = False) -> Translation:
         shared_bytes=state.variables.shared_bytes,
         n_in=max((s.point.n_in for s in points if s), default=0),
         n_out=max((s.point.n_out for s in points if s), default=0),
-        params=params,
+        params=tuple((offsets[p.name], p.size) for p in function.parameters),
         param_bytes=param_bytes,
         spin_budget=SPIN_BUDGET,
         max_threads=function.max_threads or 0,
@@ -169,19 +171,25 @@ def translate(ptx: str, kernel: str, *, checked: bool = False) -> Translation:
     )
 
 
-def _lay_out(
-    module: Module, function: Function, inlined: set[str], checked: bool
-) -> tuple[KernelLayout, AccessFacts, tuple[tuple[int, int], ...], int]:
-    """Returns the cut kernel, what checks must know of it, and its parameters.
-
-    The last are (offset, size) of each, and their whole size.
-    """
+def _place_parameters(function: Function) -> tuple[dict[str, int], int]:
+    """Returns the offset of each parameter, and the size of all together, in bytes."""
     offsets: dict[str, int] = {}
     end = 0
     for parameter in function.parameters:
         end = round_up(end, parameter.align)
         offsets[parameter.name] = end
         end += parameter.size
+    return offsets, end
+
+
+def _lay_out(
+    module: Module,
+    function: Function,
+    inlined: set[str],
+    parameters: Mapping[str, int],
+    checked: bool,
+) -> tuple[KernelLayout, AccessFacts]:
+    """Cuts a kernel into parallel regions, and finds what checks must know of it."""
     flat = flatten(module, function, inlined)
     graph = build(fold_sync_operands(flat.statements), flat.targets)
     facts = access_facts(flat.statements, graph) if checked else NO_FACTS
@@ -192,14 +200,13 @@ def _lay_out(
     # The first cut moves local arrays from registers and stack to memory.
     if synchronises or not flat.framed:
         cuts.cut_loops(graph)
-    recompute(graph, offsets)
+    rematerialize(graph, parameters)
     polls.add_polls(graph)
     red_zone = actions.RED_ZONE if checked else 0
     layout = KernelLayout(
-        graph, flat.registers, flat.variables, flat.framed, offsets, red_zone
+        graph, flat.registers, flat.variables, flat.framed, parameters, red_zone
     )
-    sizes = tuple((offsets[p.name], p.size) for p in function.parameters)
-    return layout, facts, sizes, end
+    return layout, facts
 
 
 def _may_fault(module: Module, calls: Calls, deep: set[str]) -> set[str]:

@@ -44,7 +44,7 @@ def check_length(module: Module, kernel: str, calls: Calls, inlined: set[str]) -
       inlined: Those that are copied to each place that calls them.
 
     Raises:
-      UnsupportedError: It does.
+      UnsupportedError: It becomes too long.
     """
     functions = set(calls) - inlined
     lengths = _lengths(module, calls, functions)

@@ -3,6 +3,10 @@
 As an exit of the loop over `threadIdx.x`, such a guard lets LLVM vectorise what follows
 with plain loads and stores. As a condition inside of the loop it costs masked ones, and
 on AMD processors a masked store takes longer than eight scalar stores.
+
+That the later threads of a row leave too is true only if what is compared rises along
+the row. PTX does not say whether `i` may wrap around, so the code that is written tests
+it for every row, at its first and last thread: see `Rise`.
 """
 
 from __future__ import annotations
@@ -31,10 +35,8 @@ class Rise:
 
 
 @dataclass(frozen=True, slots=True)
-class RowExit:
+class RowGuard:
     """A block whose branch to `target` ends the row, if no rise wraps around in it.
-
-    PTX does not tell an `int`, which may not wrap, from an `unsigned`.
 
     Attributes:
       instructions: What computes the rises, without side effects.
@@ -54,7 +56,7 @@ _ORDERS = {"ge": 1, "gt": 1, "lt": -1, "le": -1}
 _Directions = dict[str, int | None]
 
 
-def row_exit(graph: Graph, start: str) -> RowExit | None:
+def row_guard(graph: Graph, start: str) -> RowGuard | None:
     """Finds the guard that opens a kernel, if it has one."""
     known = strides(graph, rows=True, rising=True)
     directions: _Directions = {}
@@ -83,7 +85,7 @@ def row_exit(graph: Graph, start: str) -> RowExit | None:
                 side = {1: then, -1: otherwise}.get(direction or 0)
                 if side is None or not _leaves(graph, side):
                     return None
-                return RowExit(label, side, tuple(rises), _needed(head, rises))
+                return RowGuard(label, side, tuple(rises), _needed(head, rises))
             case _:
                 return None
     return None

@@ -1,6 +1,8 @@
-"""Which accesses of a kernel, and which sync points, lie beyond a sync point.
+"""Sites that lie after a sync point: a thread that is there has passed the point.
 
-A thread whose last one does has gone past the point, and will not come to it again.
+Reports of races and of barriers where threads are missing name the threads that went
+past a barrier without waiting. The last access that a thread made tells: it can be
+reached from the barrier, and the barrier cannot be reached from it any more.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ def passed_sites(
 
     Args:
       graph: The kernel's blocks.
-      points: Sync points of it; for None no site is beyond.
+      points: Sync points of it; no site lies after None.
       sites: The kernel's accesses and sync points.
     """
     following = {label: block.successors() for label, block in graph.blocks.items()}
@@ -41,7 +43,7 @@ def passed_sites(
         if isinstance(block.terminator, Suspend)
     }
 
-    def beyond(point: Suspend | None) -> bytes:
+    def passed(point: Suspend | None) -> bytes:
         if point is None:
             return b""
         reached = after[point.resume] & ~before[ends[point]]
@@ -54,7 +56,7 @@ def passed_sites(
             bits &= ~in_places[place]
         return bits.to_bytes(-(-len(sites) // 8), "little")
 
-    return tuple(map(beyond, points))
+    return tuple(map(passed, points))
 
 
 def _closure(edges: Mapping[str, Sequence[str]]) -> dict[str, int]:

@@ -1,8 +1,14 @@
-"""A kernel as region functions.
+"""A kernel as parallel regions, each a function with a loop over threads.
 
-A region is what a thread runs between two sync points. Its function loops over a range
-of the block's threads; registers that live across a sync point sit in arrays indexed by
-thread, so a suspended thread is only an index.
+One host thread runs all threads of a block. At a barrier each of them waits for the
+others, which it cannot do in the middle of a host function: the others would never run.
+So the kernel is cut at its sync points. A parallel region is what a thread runs from
+one to the next; its function does that for a range of the block's threads, one after
+another or in the lanes of vectors, and says for each in which region it goes on. The
+scheduler (ffi/cpu/schedule) decides who may go on, and calls.
+
+Registers that live across a sync point sit in arrays indexed by thread, so a suspended
+thread is only an index: it needs no stack of its own.
 """
 
 from __future__ import annotations
@@ -10,7 +16,7 @@ from __future__ import annotations
 from ..abi import CONTEXT, EXITED, SyncKind
 from ..analysis.graph import Spend, Suspend
 from ..analysis.loops import cycles
-from ..analysis.row_guards import RowExit, row_exit
+from ..analysis.row_guards import RowGuard, row_guard
 from ..check.actions import Action
 from ..check.facts import NO_FACTS, AccessFacts
 from ..llvm_types import LLVM_TYPES
@@ -19,7 +25,7 @@ from ..ptx.operands import Memory, Operand, Symbol
 from ..ptx.uses import uses_and_definitions
 from ..sync.points import SyncPoint, point_registers
 from ..transforms.layout import KernelLayout
-from . import guards, thread_loops
+from . import guards, work_item_loops
 from .emitter import Emitter
 from .functions import end_block, stack_variable
 from .ir import INVARIANT, PARALLEL
@@ -54,7 +60,9 @@ class RegionEmitter(Emitter):
         self._written = self._find_written()
         # With several regions, each thread must record that it has left.
         single = len(layout.regions) == 1
-        self._row_exit = row_exit(layout.graph, self._region.start) if single else None
+        self._row_guard: RowGuard | None = None
+        if single:
+            self._row_guard = row_guard(layout.graph, self._region.start)
         self._indexed = False
         self._x = "%x"
 
@@ -99,7 +107,7 @@ class RegionEmitter(Emitter):
 
     def _targets(self, label: str) -> dict[str, str]:
         """Returns where the terminator of a block goes, by the block's label."""
-        guard = self._row_exit
+        guard = self._row_guard
         if guard is None or guard.block != label:
             return self._labels
         return {**self._labels, guard.target: "rowlatch"}
@@ -267,7 +275,7 @@ class RegionEmitter(Emitter):
 
     def _row_test(self) -> tuple[list[str], str]:
         """Writes the test whether what the guard compares rises along the row."""
-        guard = self._row_exit
+        guard = self._row_guard
         if guard is None:
             return [], "true"
         self.lines = []
@@ -285,7 +293,7 @@ class RegionEmitter(Emitter):
                 passed = self.op(f"and i1 {passed}, {condition}")
         return self.lines, passed
 
-    def _values_at(self, x: str, guard: RowExit) -> list[str]:
+    def _values_at(self, x: str, guard: RowGuard) -> list[str]:
         """Returns the values that a guard compares, for a `threadIdx.x`."""
         compared = {id(rise.comparison): rise.operand for rise in guard.rises}
         values = []
@@ -307,12 +315,12 @@ class RegionEmitter(Emitter):
         ]
         body = [*self.lines, "latch:", *self._poll_per_thread(), "  br label %step"]
         back = f"!llvm.loop !{number}"
-        if self._indexed or self._row_exit is not None:
+        if self._indexed or self._row_guard is not None:
             width, height = self.context("ntid", 0), self.context("ntid", 1)
             test, passed = self._row_test()
-            loop = thread_loops.over_rows(body, back, width, height, test, passed)
+            loop = work_item_loops.over_rows(body, back, width, height, test, passed)
         else:
-            loop = thread_loops.over_threads(body, back)
+            loop = work_item_loops.over_threads(body, back)
         return [
             f"define void @{self.name}(ptr %ctx, i32 %t0, i32 %t1) #0 {{",
             "pre:",

@@ -25,7 +25,7 @@ def check_sizes(module: Module, kernel: str, names: list[str]) -> None:
       names: The functions that it reaches, itself among them.
 
     Raises:
-      UnsupportedError: They are.
+      UnsupportedError: One of them is.
     """
     parameters = sum(v.size for v in module.functions[kernel].parameters)
     _check(kernel, "parameters", parameters, _PARAMETERS, "Pass a pointer instead.")
@@ -47,7 +47,7 @@ def check_shared(kernel: str, size: int) -> None:
     """Refuses more static shared memory per block, in bytes, than a device has.
 
     Raises:
-      UnsupportedError: There is more.
+      UnsupportedError: `size` is more.
     """
     advice = "Declare one array `extern __shared__`, and give shared_mem_bytes."
     _check(kernel, "static shared memory per block", size, _SHARED, advice)

@@ -48,7 +48,7 @@ def verify(kernel: str, body: Body) -> None:
       body: Of the function that it is in.
 
     Raises:
-      ValidationError: There is one.
+      ValidationError: It has one.
     """
     for inst in body.statements:
         if isinstance(inst, Instruction):

@@ -5,11 +5,9 @@ from __future__ import annotations
 from ..abi import SyncKind
 from ..ptx.instruction import Instruction, require
 from ..ptx.operands import Integer, Operand
-from .points import Inputs, SyncPoint, choice, masked
+from .points import Slots, SyncPoint, choice, masked
 
 _REDUCTIONS = {"popc": 1, "and": 2, "or": 3}
-
-
 # PTX has 16; `.tile`, of our headers, stands for others of the scheduler.
 _BARRIERS, _TILE_BARRIERS = 16, 64
 ARRIVE = 4  # as a selector
@@ -44,7 +42,7 @@ def _barrier_limit(inst: Instruction) -> int:
     return _TILE_BARRIERS if inst.has("tile") else _BARRIERS
 
 
-def barrier_inputs(operands: tuple[Operand, ...]) -> Inputs:
+def barrier_inputs(operands: tuple[Operand, ...]) -> Slots:
     """The barrier's number, and the count of threads or 0 for the whole block."""
     count = operands[1] if len(operands) > 1 else Integer(0)
     return ((0, operands[0], "i32"), (1, count, "i32"))

@@ -6,20 +6,15 @@ from ..abi import SyncKind
 from ..ptx.instruction import Instruction, unsupported
 from ..ptx.operands import Operand
 from . import products
-from .points import SyncPoint
+from .points import Slots, SyncPoint
 
 _MATRIX_COUNTS = {"x1": 1, "x2": 2, "x4": 4}
 _TRANSPOSED, _SHARED = 1, 2
 
 
-def _inputs(
-    first: int, operands: tuple[Operand, ...]
-) -> tuple[tuple[int, Operand, str], ...]:
-    return tuple((first + i, operand, "i32") for i, operand in enumerate(operands))
-
-
-def _results(operands: tuple[Operand, ...]) -> tuple[tuple[int, Operand, str], ...]:
-    return tuple((i, operand, "i32") for i, operand in enumerate(operands))
+def _words(operands: tuple[Operand, ...], first: int = 0) -> Slots:
+    """The slots of operands of 32 bits, from slot `first` on."""
+    return tuple((i, operand, "i32") for i, operand in enumerate(operands, first))
 
 
 def _matrix_layout(inst: Instruction) -> tuple[int, int]:
@@ -46,7 +41,7 @@ def ldmatrix(inst: Instruction) -> SyncPoint:
         n_out=count,
         full_mask=True,
         inputs=((1, source, "address"),),
-        results=_results(products.items(destination)),
+        results=_words(products.items(destination)),
     )
 
 
@@ -60,7 +55,7 @@ def stmatrix(inst: Instruction) -> SyncPoint:
         aux=layout,
         n_in=2 + count,
         full_mask=True,
-        inputs=((1, destination, "address"), *_inputs(2, products.items(source))),
+        inputs=((1, destination, "address"), *_words(products.items(source), 2)),
     )
 
 
@@ -74,6 +69,6 @@ def movmatrix(inst: Instruction) -> SyncPoint:
         n_in=2,
         n_out=1,
         full_mask=True,
-        inputs=_inputs(1, (source,)),
-        results=_results((destination,)),
+        inputs=_words((source,), 1),
+        results=_words((destination,)),
     )

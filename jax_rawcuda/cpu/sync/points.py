@@ -9,6 +9,8 @@ from ..ptx.instruction import Instruction, unsupported
 from ..ptx.operands import Integer, Operand, registers
 
 FULL_MASK = 0xFFFFFFFF
+# (slot, operand, LLVM type) of each 64-bit slot that is stored or loaded.
+Slots = tuple[tuple[int, Operand, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +26,9 @@ class SyncPoint:
       full_mask: Whether the member mask is known to be the whole warp.
       imm0: First operand known at translation time.
       imm1: Second such operand.
-      inputs: (slot, operand, LLVM type) to store before the cut. The type `address`
-        stores the effective address of a memory operand.
-      results: (slot, destination, LLVM type) to load after the cut.
+      inputs: What to store before the cut. The type `address` stores the effective
+        address of a memory operand.
+      results: What to load after the cut.
     """
 
     kind: SyncKind
@@ -37,8 +39,8 @@ class SyncPoint:
     full_mask: bool = False
     imm0: int = 0
     imm1: int = 0
-    inputs: tuple[tuple[int, Operand, str], ...] = ()
-    results: tuple[tuple[int, Operand, str], ...] = ()
+    inputs: Slots = ()
+    results: Slots = ()
 
     def descriptor(self) -> tuple[int, int, int, int, int, int, int, int]:
         """Returns the eight integers that the scheduler reads."""
@@ -61,9 +63,6 @@ def point_registers(point: SyncPoint) -> tuple[list[str], list[str]]:
     return uses, written
 
 
-Inputs = tuple[tuple[int, Operand, str], ...]
-
-
 def choice(inst: Instruction, table: dict[str, int]) -> int:
     """Returns the number that a table has for one of the modifiers."""
     word = inst.pick(*table)
@@ -77,7 +76,7 @@ def is_full(mask: Operand) -> bool:
     return isinstance(mask, Integer) and mask.value & FULL_MASK == FULL_MASK
 
 
-def masked(mask: Operand, *inputs: tuple[int, Operand, str]) -> tuple[bool, Inputs]:
+def masked(mask: Operand, *inputs: tuple[int, Operand, str]) -> tuple[bool, Slots]:
     """Returns whether the mask is the whole warp, and the inputs with it if not."""
     if is_full(mask):
         return True, inputs

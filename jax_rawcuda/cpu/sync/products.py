@@ -96,12 +96,12 @@ class _Product:
             alike
             and self.c in sums
             and self.d in sums
-            and self.room(0, self.d) == self.room(3, self.c) == m * n
-            and self.room(1, self.a) >= m * k
-            and self.room(2, self.b) >= k * n
+            and self.capacity(0, self.d) == self.capacity(3, self.c) == m * n
+            and self.capacity(1, self.a) >= m * k
+            and self.capacity(2, self.b) >= k * n
         )
 
-    def room(self, which: int, ptx_type: str) -> int:
+    def capacity(self, which: int, ptx_type: str) -> int:
         """How many elements the registers of all lanes hold."""
         width = WIDTHS[ptx_type]
         return len(self.registers[which]) * _WARP_SIZE * max(32 // width, 1)
@@ -109,7 +109,7 @@ class _Product:
     def whole(self) -> bool:
         """Whether the registers of A and B hold nothing else."""
         m, n, k = self.shape
-        return self.room(1, self.a) == m * k and self.room(2, self.b) == k * n
+        return self.capacity(1, self.a) == m * k and self.capacity(2, self.b) == k * n
 
 
 def _sync_point(kind: SyncKind, inst: Instruction, product: _Product) -> SyncPoint:

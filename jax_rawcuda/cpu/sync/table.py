@@ -1,4 +1,4 @@
-"""Where a kernel is cut: barriers, warp-wide operations, and yields of spin loops."""
+"""Which instructions cut a kernel, and the description of each."""
 
 from __future__ import annotations
 
@@ -25,10 +25,6 @@ _OF_WARPS = {
     SyncKind.WMMA,
     SyncKind.MOVMATRIX,
 }
-# Pseudo-instructions that the control-flow pass inserts.
-YIELD, LOOP_CUT = "yield", "loopcut"
-
-
 _Handler = Callable[[Instruction], SyncPoint]
 
 
@@ -56,17 +52,9 @@ def is_collective(point: SyncPoint) -> bool:
     return point.kind in _OF_WARPS
 
 
-# Pauses
-
-_PAUSES = {
-    YIELD: SyncKind.YIELD,
-    LOOP_CUT: SyncKind.LOOP,
-    "nanosleep": SyncKind.YIELD,
-}
-
-
-def _pause(inst: Instruction) -> SyncPoint:
-    return SyncPoint(_PAUSES[inst.opcode])
+def _sleep(inst: Instruction) -> SyncPoint:
+    del inst  # others run for as long as they like
+    return SyncPoint(SyncKind.YIELD)
 
 
 _SYNCS: dict[str, _Handler] = {
@@ -78,7 +66,7 @@ _SYNCS: dict[str, _Handler] = {
     "activemask": active_mask,
     "redux": redux,
     "elect": elect,
-    **dict.fromkeys(_PAUSES, _pause),
+    "nanosleep": _sleep,
     "mma": products.mma,
     "ldmatrix": matrices.ldmatrix,
     "stmatrix": matrices.stmatrix,

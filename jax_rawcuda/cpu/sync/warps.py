@@ -5,9 +5,7 @@ from __future__ import annotations
 from ..abi import SyncKind
 from ..ptx.instruction import Instruction, require, unsupported
 from ..ptx.operands import Integer, Operand, Pair, Sink
-from .points import SyncPoint, choice, is_full, masked
-
-# Operations of a warp
+from .points import Slots, SyncPoint, choice, is_full, masked
 
 _SHUFFLES = {"idx": 0, "up": 1, "down": 2, "bfly": 3}
 _VOTES = {"all": 0, "any": 1, "uni": 2, "ballot": 3}
@@ -18,7 +16,7 @@ _REDUX_TYPES = {"u32": 0, "b32": 0, "s32": 1}
 _LANE_BITS = 31
 
 
-def _results(destination: Operand) -> tuple[tuple[int, Operand, str], ...]:
+def _results(destination: Operand) -> Slots:
     if isinstance(destination, Pair):
         return ((0, destination.first, "i32"), (1, destination.second, "i1"))
     return ((0, destination, "i32"),)

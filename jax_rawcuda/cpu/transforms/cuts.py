@@ -1,4 +1,17 @@
-"""Cuts that are not in the user's program: spin loops and loops over global memory."""
+"""Cuts that are not in the user's program: in spin loops, and in loops over memory.
+
+The function of a parallel region runs its threads one after another. That goes wrong
+where a thread waits in a loop until another has written something: the other one does
+not run before the first is done. So a loop that reads memory as others may change it
+lets the scheduler in on its way back, once the block has used up a budget of turns; up
+to then the value may come from another block, which runs beside this one.
+
+It is slow where each thread strides through global memory, as in a grid-stride loop:
+one thread after the other would fetch every line of memory again. A sync point on the
+way back makes the whole block take a turn together, and LLVM vectorises the turn over
+threads. A cut costs a store and a load for what is live across it, so a loop is left
+alone if its threads leave it far apart or do not touch neighbouring elements.
+"""
 
 from __future__ import annotations
 
@@ -59,11 +72,7 @@ def _suspend(
 
 
 def cut_loops(graph: Graph) -> None:
-    """Makes a block walk its loops over global memory turn by turn.
-
-    Thread after thread, a grid-stride loop jumps through memory; turn by turn, the
-    block reads it in order and LLVM vectorises over threads.
-    """
+    """Makes a block walk its loops over global memory turn by turn."""
     candidates = loops_between_syncs(graph)
     if not candidates:
         return

@@ -1,4 +1,8 @@
-"""Inlining of device functions that synchronise or exit into their caller."""
+"""Inlining: device functions that synchronise or exit become part of their callers.
+
+A kernel is cut at its sync points, and a call of an LLVM function cannot be cut. What
+else is called stays a function: LLVM decides whether to inline it.
+"""
 
 from __future__ import annotations
 

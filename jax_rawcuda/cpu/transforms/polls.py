@@ -1,6 +1,9 @@
 """Polls: code that might never end looks now and then whether the launch must stop.
 
-A loop that LLVM can count, and might vectorise, is left alone: it ends.
+A kernel runs on threads of the host process. Nobody can end them from outside, neither
+an interrupt of the user nor a time limit nor a fault in another block, so the code has
+to ask: a poll is a load of one flag, and a branch, on the way back of a loop. It keeps
+LLVM from vectorising the loop, so one that LLVM can count is left alone: it ends.
 """
 
 from __future__ import annotations

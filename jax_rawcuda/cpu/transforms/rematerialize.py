@@ -1,9 +1,9 @@
-"""Registers that are cheaper to compute again after a sync point than to keep.
+"""Rematerialisation: registers that are cheaper to compute again than to keep.
 
-A register that lives across a cut costs a store and a load for every thread. Those that
-depend only on parameters, the launch and the thread index (addresses, bounds, `i`) are
-computed again where a region starts, and LLVM moves what all threads share out of its
-loop.
+A register that lives across a sync point costs a store and a load for every thread, and
+memory for all threads of the block. Those that depend only on parameters, the launch
+and the thread index (addresses, bounds, `i`) are computed again where a region starts,
+and LLVM moves what all threads share out of the region's loop.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST = 12
 _Recipes = dict[str, tuple[Instruction, ...]]
 
 
-def recompute(graph: Graph, parameters: Collection[str]) -> None:
+def rematerialize(graph: Graph, parameters: Collection[str]) -> None:
     """Starts each region with the instructions that make registers anew.
 
     Args:

@@ -1,6 +1,10 @@
-"""Loops over the threads `%t0` to `%t1` of a block, as LLVM IR around a body.
+"""Work-item loops: LLVM IR that runs a body for the threads `%t0` to `%t1` of a block.
 
-A body runs for thread `%lt`, also as the i64 `%lt64`, and ends in the block `step`.
+LLVM vectorises over these loops, so what the threads of a warp do together on a device,
+they do here in the lanes of a vector. The body runs for thread `%lt`, also as the i64
+`%lt64`, and ends in the block `step`. Where it asks for `threadIdx`, a loop over rows
+around one along a row saves it a division per thread, and shows LLVM which addresses
+follow each other.
 """
 
 from __future__ import annotations
