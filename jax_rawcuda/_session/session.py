@@ -112,8 +112,8 @@ class Session(Commands):
     ) -> DeviceBytes:
         """Allocates workspace that lives as long as the op runs.
 
-        XLA plans it with its own temporary memory. With `vmap`, every batch element
-        uses the same workspace in turn.
+        XLA plans it with its own temporary memory. With `vmap`, each batch element
+        that runs beside others has workspace of its own.
 
         Args:
           nbytes: Its size.

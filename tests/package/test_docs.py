@@ -107,7 +107,7 @@ def test_docstrings(label):
     assert inspect.getdoc(function)
     for parameter in inspect.signature(function).parameters:
         if parameter not in ("self", "cls"):
-            listed = rf"^  (\*?\w+, )*\*?{parameter}(, \w+)*: "
+            listed = rf"^  (\*?\w+, )*\*{{0,2}}{parameter}(, \w+)*: "
             here = re.search(listed, section(function, "Args"), re.MULTILINE)
             assert here or f"({parameter})`" in outer, parameter
     if re.search(r"^\s+raise \w", inspect.getsource(function), re.MULTILINE):
