@@ -17,7 +17,7 @@ from .check_table import CheckTable, check_table
 from .emit.functions import FunctionEmitter
 from .emit.regions import RegionEmitter
 from .emit.state import ModuleState
-from .emit.variables import Variables
+from .emit.variables import Variables, device_symbol
 from .ops.table import OPCODES
 from .ptx.calls import parse_call
 from .ptx.instruction import Instruction
@@ -25,7 +25,6 @@ from .ptx.limits import check_cluster, check_shared, check_sizes
 from .ptx.module import Function, Module, parse
 from .ptx.operands import Symbol
 from .ptx.types import round_up
-from .ptx.variable import device_symbol
 from .ptx.verify import verify
 from .transforms import cuts, polls
 from .transforms.fold import fold_sync_operands

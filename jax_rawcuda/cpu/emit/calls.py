@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..ptx.calls import Call
 from ..ptx.instruction import Location
 from ..ptx.operands import Symbol
-from ..ptx.variable import device_symbol
 from .emitter import Emitter
+from .variables import device_symbol
 
 
 def call_device(em: Emitter, call: Call, location: Location | None) -> None:

@@ -8,11 +8,12 @@ from ..analysis.graph import Block, Branch, Jump, Poll, Switch, build
 from ..check.facts import NO_FACTS, access_facts
 from ..ptx.module import Function
 from ..ptx.operands import CARRY, Operand, Register
-from ..ptx.variable import Variable, device_symbol
+from ..ptx.variable import Variable
 from ..transforms.polls import add_polls
 from . import guards, polls
 from .emitter import Emitter
 from .state import ModuleState
+from .variables import device_symbol
 
 
 class FunctionEmitter(Emitter):

@@ -12,10 +12,15 @@ from ..ptx.instruction import Instruction
 from ..ptx.module import Module
 from ..ptx.operands import Symbol, leaves
 from ..ptx.types import SIZES, round_up
-from ..ptx.variable import Variable, device_symbol
+from ..ptx.variable import Variable
 
 _SYMBOL = re.compile(r"(?:generic\()?([\w$.%]+)\)?(?:\s*\+\s*(\d+))?\)?$")
 _DYNAMIC_ALIGN = 16
+
+
+def device_symbol(name: str) -> str:
+    """Returns the LLVM symbol of a device function."""
+    return f'@"fn.{name}"'
 
 
 class Variables:

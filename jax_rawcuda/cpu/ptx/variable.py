@@ -9,12 +9,6 @@ from ..._base.errors import UnsupportedError
 from ..._base.text import split_top_level
 from .types import SIZES
 
-
-def device_symbol(name: str) -> str:
-    """Returns the LLVM symbol of a device function."""
-    return f'@"fn.{name}"'
-
-
 _SPACES = (".param", ".shared", ".global", ".local", ".const", ".reg")
 _LINKAGE = (".visible", ".weak", ".common", ".managed", ".unified")
 _POINTER = re.compile(r"\.ptr\s+(\.(global|shared|const|local)\s+)?(\.align\s+\d+\s+)?")

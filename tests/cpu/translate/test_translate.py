@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from support.ptx_module import HEADER, module
 
 from jax_rawcuda import UnsupportedError
+from jax_rawcuda.cpu import translate as translation
 from jax_rawcuda.cpu.translate import translate
 
 # Cuts
@@ -104,3 +108,37 @@ def test_unsupported_instructions_are_named(body, match):
 def test_messages_show_an_instruction_on_one_line():
     with pytest.raises(UnsupportedError, match=r"`frobnicate\.u32 %r1, %r2`"):
         translate(module("frobnicate.u32 \t%r1,\n\t%r2;"), "k")
+
+
+# The README's table
+
+FUNCTION = """
+    .func (.param .b32 r) twice(.param .b32 x) {
+      .reg .b32 %r<3>; ld.param.u32 %r1, [x]; add.u32 %r2, %r1, %r1;
+      st.param.b32 [r], %r2; ret; }
+"""
+
+
+def test_the_readme_tells_the_passes_in_their_order(monkeypatch):
+    package = Path(translation.__file__).parent
+    table = re.compile(r"^\| (`.*?) \| (`.*?) \|", re.MULTILINE)
+    told, called = [], []
+    for passes, files in table.findall((package / "README.md").read_text()):
+        told += re.findall(r"`(\w+)`", passes)
+        for file in re.findall(r"`(\S+?)`", files):
+            assert (package / file).is_file(), file
+
+    def recorded(name, function):
+        def call(*arguments, **named):
+            called.append(name)
+            return function(*arguments, **named)
+
+        return call
+
+    for name in told:
+        places = [translation, translation.cuts, translation.polls, translation.stack]
+        (place,) = (place for place in places if hasattr(place, name))
+        monkeypatch.setattr(place, name, recorded(name, getattr(place, name)))
+    body = "bar.sync 0;\n" + CALL_WAIT.replace("wait", "twice")
+    translation.translate(module(body, FUNCTION), "k", checked=True)
+    assert list(dict.fromkeys(called)) == told
