@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        # Importing the package stays cheap: its rooms load with the first name used.
+        # Importing the package stays cheap: its modules load with the first name used.
         if name == "__version__":
             from importlib.metadata import version
 

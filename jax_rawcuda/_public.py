@@ -1,4 +1,4 @@
-"""The public names; the package loads this room when the first of them is used."""
+"""The public names; loaded when the first of them is used."""
 
 from ._base.cache import CacheStats as CacheStats
 from ._base.cache import cache_stats as cache_stats

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+import types
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -20,6 +21,45 @@ def make_primitive(name: str) -> Any:
     primitive = Primitive(name)
     primitive.multiple_results = True
     return primitive
+
+
+def eager_modes() -> bool:
+    """Whether JAX runs without jit, or looks at each primitive's result."""
+    config = jax.config
+    return bool(
+        config.jax_disable_jit or config.jax_debug_nans or config.jax_debug_infs
+    )
+
+
+@contextlib.contextmanager
+def plain_jit() -> Iterator[None]:
+    """Lets jit compile, and leaves results alone, whatever the user has set."""
+    with (
+        jax.disable_jit(False),
+        jax.debug_nans(False),
+        jax.debug_infs(False),
+    ):
+        yield
+
+
+def let_checkify_see(primitive: Any, name_of: Callable[..., str]) -> None:
+    """Makes the float checks of checkify look at a primitive's results.
+
+    Args:
+      primitive: Any.
+      name_of: Of its parameters; what the report calls it.
+    """
+    from jax._src import checkify
+
+    def check(*args: Any, **params: Any) -> Any:
+        named = types.SimpleNamespace(
+            bind=primitive.bind,
+            name=name_of(**params),
+            multiple_results=primitive.multiple_results,
+        )
+        return checkify.nan_error_check(named, *args, **params)
+
+    checkify.error_checks[primitive] = check
 
 
 def _varying(avals: Sequence[Any]) -> frozenset[Any]:

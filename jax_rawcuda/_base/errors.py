@@ -90,3 +90,17 @@ class CompileError(RawCudaError):
             self.options,
             self.arch,
         )
+
+
+# Tracebacks and pickles name what users import, wherever a class is defined.
+for _error in (
+    RawCudaError,
+    ValidationError,
+    SignatureError,
+    SessionError,
+    UnsupportedError,
+    BackendError,
+    CheckError,
+    CompileError,
+):
+    _error.__module__ = "jax_rawcuda"

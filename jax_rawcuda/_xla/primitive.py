@@ -7,10 +7,18 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import jax
+import jax.numpy as jnp
 from jax.interpreters import ad, mlir
 
 from .._base.checked_mode import waiting
-from .._base.compat import make_primitive, result_aval, vary_alike
+from .._base.compat import (
+    eager_modes,
+    let_checkify_see,
+    make_primitive,
+    plain_jit,
+    result_aval,
+    vary_alike,
+)
 from .._base.errors import no_derivative
 from .._plan.plan import Plan
 from .lowering import lower, lower_cpu
@@ -33,7 +41,30 @@ def _executable(plan: Plan) -> Callable[..., Any]:
 
 def _impl(*operands: Any, plan: Plan) -> Any:
     run = _executable(plan)
-    return (run if plan.labels is None else waiting(run))(*operands)
+    if plan.labels is not None:
+        run = waiting(run)
+    if not eager_modes():
+        return run(*operands)
+    # Without jit, or with a NaN in the result, JAX would bind the primitive again.
+    with plain_jit():
+        results = run(*operands)
+    for result in results:
+        _check_floats(plan, result)
+    return results
+
+
+def _check_floats(plan: Plan, result: jax.Array) -> None:
+    """Raises as JAX does for its own primitives when it looks for NaN or infinity."""
+    if not jnp.issubdtype(result.dtype, jnp.inexact):
+        return
+    for name, wanted, found in (
+        ("nan", jax.config.jax_debug_nans, jnp.isnan),
+        ("inf", jax.config.jax_debug_infs, jnp.isinf),
+    ):
+        if wanted and bool(found(result).any()):
+            raise FloatingPointError(
+                f"invalid value ({name}) encountered in {plan.op_name}"
+            )
 
 
 def _abstract_eval(*operands: Any, plan: Plan) -> list[Any]:
@@ -58,3 +89,4 @@ def _no_derivative(_primals: Any, _tangents: Any, *, plan: Plan) -> NoReturn:
 
 
 ad.primitive_jvps[session_p] = _no_derivative
+let_checkify_see(session_p, lambda *, plan: str(plan.op_name))

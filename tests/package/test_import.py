@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 import shutil
 from pathlib import Path
@@ -53,6 +54,22 @@ def test_unknown_names_are_attribute_errors():
         rc.kernal  # noqa: B018
     with pytest.raises(ImportError, match="kernal"):
         exec("from jax_rawcuda import kernal")
+
+
+def test_errors_are_named_and_pickled_by_what_users_import():
+    import jax_rawcuda as rc
+
+    errors = [v for v in vars(rc._public).values() if is_error(v)]
+    assert len(errors) == 8
+    for error in errors:
+        assert error.__module__ == "jax_rawcuda"
+        again = pickle.loads(pickle.dumps(error("k: text.")))
+        assert type(again) is error
+        assert str(again) == "k: text."
+
+
+def is_error(value):
+    return isinstance(value, type) and issubclass(value, Exception)
 
 
 def test_star_import():
