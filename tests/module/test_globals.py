@@ -6,6 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from support.exported import call_elsewhere
+from support.process import persistent_cache, run_python
 
 import jax_rawcuda as rc
 from jax_rawcuda import _ffi
@@ -182,24 +184,15 @@ print(len(hits))
 
 
 def test_values_live_in_the_persistent_cache(device, tmp_path):
-    from xla.test_processes import fresh_process
-
-    environment = {
-        "JAX_COMPILATION_CACHE_DIR": str(tmp_path / "xla"),
-        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-    }
+    kept = persistent_cache(tmp_path)
     runs = [
-        fresh_process(PERSISTENT, tmp_path, device.platform, **environment)
-        for _ in range(2)
+        run_python(PERSISTENT, device.platform, **kept).stdout.split() for _ in range(2)
     ]
     assert [run[:2] for run in runs] == [["6", "15"], ["6", "15"]]
     assert int(runs[1][2]) >= 2
 
 
 def test_values_are_exported(module, device, tmp_path):
-    from xla.test_processes import IMPORTER, fresh_process
-
     changed = module.global_("ns::taps").set(np.full((2, 4), 2.5, np.float32))
     kernel = filtered(changed)
     exported = jax.export.export(
@@ -207,7 +200,6 @@ def test_values_are_exported(module, device, tmp_path):
         platforms=["cuda" if device.platform == "gpu" else "cpu"],
         disabled_checks=rc.export_safety_checks(),
     )(jax.ShapeDtypeStruct((70,), jnp.float32))
-    path = tmp_path / "exported.bin"
-    path.write_bytes(exported.serialize())
-    script = IMPORTER.replace("2 * (5 * x + 1)", "2 * (5 * x[:8] + 1)")
-    assert fresh_process(script, tmp_path, path, device.platform) == ["True"]
+    x = np.arange(70, dtype=np.float32)
+    got = call_elsewhere(exported, x, tmp_path, device.platform)
+    np.testing.assert_array_equal(got, 2 * (5 * x[:8] + 1))

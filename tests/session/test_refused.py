@@ -1,4 +1,4 @@
-"""One row per wrong operand or command of a session: what it says.
+"""Operands, commands and launches that a session refuses: what is said.
 
 Every row is raised by Python while recording; none reaches XLA.
 """
@@ -9,165 +9,423 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from support.fakes import SAXPY, FakeFunction
+from support.refusals import Row, table
 
 import jax_rawcuda as rc
+from jax_rawcuda import SessionError, SignatureError, ValidationError
 
 pytestmark = pytest.mark.usefixtures("no_xla")
 
 X = np.arange(5, dtype=np.float32)
-
-OPERANDS = {
-    "list": ([1.0, 2.0], "is a Python float; it needs an array. Pass jnp.asarray"),
-    "str": ("text", "is a Python str; it needs an array"),
-    "object": (object(), "is an object; it needs an array"),
-    "object array": (np.array([None]), "is object, a dtype that JAX arrays cannot"),
-    "record array": (np.zeros(2, [("a", "i4")]), "a dtype that JAX arrays cannot have"),
-    "foreign bytes": (np.zeros(2, ">f4"), "a dtype that JAX arrays cannot have"),
-    "PRNG key": (jax.random.key(0), r"typed PRNG key.*jax\.random\.key_data\(key\)"),
-    "int4": (jnp.zeros(4, jnp.int4), "4-bit elements are packed .* into uint8"),
-    "float64": (np.zeros(2), "64-bit types are off and would make it float32"),
-    "int64": (np.zeros(2, np.int64), "64-bit types are off and would make it int32"),
-}
+INTS = X.astype(np.int32)
+BIG = np.array([1.5, 2.0], ">f4")
+ONE = rc.LaunchConfig(1, 32)
 
 
-@pytest.mark.parametrize(("value", "text"), OPERANDS.values(), ids=OPERANDS.keys())
-def test_operand(value, text):
-    @rc.op
-    def f(s, x):
-        return s.alloc_output(1, jnp.float32, fill=0)
+def command(body):
+    """Records a command, in an op named f with the operand `x`."""
+    return lambda: rc.op(body, name="f")(X)
 
-    with pytest.raises(rc.SignatureError, match=f"f: operand 'x.*' .*{text}"):
-        f(value)
+
+def operand(value):
+    """Calls an op named f with this operand."""
+    return lambda: rc.op(filled, name="f")(value)
+
+
+def filled(s, x):
+    return s.alloc_output(1, jnp.float32, fill=0)
 
 
 def stray(s, _x):
     return s.alloc_output(1, jnp.float32, fill=0)[:0]
 
 
-COMMANDS = {
-    "copy sizes": (
-        lambda s, x: s.copy_bytes(s.alloc_bytes(8), x),
-        rc.ValidationError,
-        "f: copy_bytes: the destination has 8 bytes, the source 20",
+def upload(data):
+    return command(lambda s, _x: s.upload_bytes(data))
+
+
+def workspace(*arguments, **keywords):
+    return command(lambda s, _x: s.alloc_bytes(*arguments, **keywords))
+
+
+OPERANDS = [
+    Row(
+        "a list",
+        operand([1.0, 2.0]),
+        SignatureError,
+        "f: operand 'x[0]' is a Python float; it needs an array. Pass "
+        "jnp.asarray(...) with an explicit dtype.",
     ),
-    "copy span": (
-        lambda s, x: s.copy_bytes(s.alloc_bytes(8), x, 12),
-        rc.ValidationError,
-        "the destination has 8 bytes; 12 are needed",
+    Row(
+        "a text",
+        operand("text"),
+        SignatureError,
+        "f: operand 'x' is a Python str; it needs an array. Pass jnp.asarray(...) "
+        "with an explicit dtype.",
     ),
-    "copy overlap": (
-        lambda s, _x: (lambda w: s.copy_bytes(w[2:6], w[:4]))(s.alloc_bytes(8, fill=0)),
-        rc.ValidationError,
-        "source and destination overlap",
+    Row(
+        "an object",
+        operand(object()),
+        SignatureError,
+        "f: operand 'x' is an object; it needs an array. Pass jnp.asarray(...) with "
+        "an explicit dtype.",
     ),
-    "copy to an operand": (
-        lambda s, x: s.copy_bytes(x, x),
-        rc.SessionError,
-        r"TensorRef\(x: float32\[5\]\) is read only",
+    Row(
+        "an array of objects",
+        operand(np.array([None])),
+        SignatureError,
+        "f: operand 'x' is object, a dtype that JAX arrays cannot have.",
     ),
-    "copy of nothing": (
-        lambda s, _x: s.copy_bytes(s.alloc_bytes(4), s.alloc_bytes(4)),
-        rc.ValidationError,
-        "nothing has written the source",
+    Row(
+        "an array of records",
+        operand(np.zeros(2, [("a", "i4")])),
+        SignatureError,
+        "f: operand 'x' is [('a', '<i4')], a dtype that JAX arrays cannot have.",
     ),
-    "copy of an array": (
-        lambda s, _x: s.copy_bytes(s.alloc_bytes(4), X),
-        rc.SignatureError,
-        "needs a reference of this session, got ndarray",
+    Row(
+        "an array of foreign byte order",
+        operand(np.zeros(2, ">f4")),
+        SignatureError,
+        "f: operand 'x' is >f4, a dtype that JAX arrays cannot have.",
     ),
-    "fill value": (
-        lambda s, _x: s.fill_bytes(s.alloc_bytes(4), 256),
-        rc.ValidationError,
-        "f: fill_bytes: value=256 is outside `uint8`",
+    Row(
+        "a PRNG key",
+        operand(jax.random.key(0)),
+        SignatureError,
+        "f: operand 'x' is a typed PRNG key, which has no memory layout. Pass "
+        "jax.random.key_data(key).",
     ),
-    "fill of an output": (
-        lambda s, _x: s.alloc_output(3, jnp.int8, fill=0.5),
-        rc.ValidationError,
-        "is not an integer",
+    Row(
+        "int4",
+        operand(jnp.zeros(4, jnp.int4)),
+        SignatureError,
+        "f: operand 'x' is int4, whose 4-bit elements are packed on some platforms "
+        "only. Pack them into uint8.",
     ),
-    "workspace size": (
-        lambda s, _x: s.alloc_bytes(-1),
-        rc.ValidationError,
-        "nbytes=-1; it needs an int that is not negative",
+    Row(
+        "float64",
+        operand(np.zeros(2)),
+        SignatureError,
+        "f: operand 'x' is float64, but JAX's 64-bit types are off and would make "
+        'it float32. Convert it, or set jax.config.update("jax_enable_x64", True).',
     ),
-    "alignment": (
-        lambda s, _x: s.alloc_bytes(4, align=3),
-        rc.ValidationError,
-        "align=3; it needs a power of two up to 256",
+    Row(
+        "int64",
+        operand(np.zeros(2, np.int64)),
+        SignatureError,
+        "f: operand 'x' is int64, but JAX's 64-bit types are off and would make it "
+        'int32. Convert it, or set jax.config.update("jax_enable_x64", True).',
     ),
-    "shape": (
-        lambda s, _x: s.alloc_output((2, -1), jnp.float32),
-        rc.ValidationError,
-        "shape=-1; it needs an int",
+]
+
+
+@table(OPERANDS)
+def test_an_operand_is_refused(row):
+    row.check()
+
+
+COMMANDS = [
+    Row(
+        "copy of more than the destination",
+        command(lambda s, x: s.copy_bytes(s.alloc_bytes(8), x)),
+        ValidationError,
+        "f: copy_bytes: the destination has 8 bytes, the source 20. Slice one of "
+        "them or give nbytes=.",
     ),
-    "64-bit result": (
-        lambda s, _x: s.alloc_output(2, jnp.float64),
-        rc.SignatureError,
-        "is float64, but JAX's 64-bit types are off",
+    Row(
+        "copy of a span beyond the destination",
+        command(lambda s, x: s.copy_bytes(s.alloc_bytes(8), x, 12)),
+        ValidationError,
+        "f: copy_bytes: the destination has 8 bytes; 12 are needed.",
     ),
-    "part in place": (
-        lambda s, x: s.tensor_mut(x[1:]),
-        rc.SessionError,
-        "tensor_mut needs a whole operand",
+    Row(
+        "copy onto itself",
+        command(
+            lambda s, _x: (lambda w: s.copy_bytes(w[2:6], w[:4]))(
+                s.alloc_bytes(8, fill=0)
+            )
+        ),
+        ValidationError,
+        "f: copy_bytes: source and destination overlap.",
     ),
-    "strided slice": (
-        lambda _s, x: x[::2],
-        rc.ValidationError,
-        "a slice with step 2 is not contiguous. Slice the array before",
+    Row(
+        "copy to an operand",
+        command(lambda s, x: s.copy_bytes(x, x)),
+        SessionError,
+        "f: copy_bytes: TensorRef(x: float32[5]) is read only. Write to an output, "
+        "a workspace or s.tensor_mut(x).",
     ),
-    "two axes": (lambda _s, x: x[0, 0], rc.ValidationError, r"only ref\[i\] and ref"),
-    "offset": (lambda _s, x: x.at_bytes(21), rc.ValidationError, "outside of its 20"),
-    "arithmetic": (
-        lambda _s, x: jnp.asarray(x),
-        rc.SessionError,
-        "it has no values while",
+    Row(
+        "copy of nothing",
+        command(lambda s, _x: s.copy_bytes(s.alloc_bytes(4), s.alloc_bytes(4))),
+        ValidationError,
+        "f: copy_bytes: nothing has written the source 'workspace1' yet.",
     ),
-    "sum": (
-        lambda _s, x: 1 + x,
-        rc.SessionError,
-        "is a TensorRef, memory for kernels, and cannot be computed with. Use jax",
+    Row(
+        "copy of an array",
+        command(lambda s, _x: s.copy_bytes(s.alloc_bytes(4), X)),
+        SignatureError,
+        "f: needs a reference of this session, got ndarray. Wrap arrays with "
+        "s.tensor(x).",
     ),
-    "product": (
-        lambda _s, x: jnp.ones(5) * x,
-        rc.SessionError,
-        "it has no values while the op is recorded",
+    Row(
+        "fill with a large value",
+        command(lambda s, _x: s.fill_bytes(s.alloc_bytes(4), 256)),
+        ValidationError,
+        "f: fill_bytes: value=256 is outside `uint8`, which holds 0 to 255.",
     ),
-    "comparison": (
-        lambda _s, x: 0 if x > 0 else 1,
-        rc.SessionError,
-        "memory for kernels, and cannot be computed with",
+    Row(
+        "fill with half of an integer",
+        command(lambda s, _x: s.alloc_output(3, jnp.int8, fill=0.5)),
+        ValidationError,
+        "f: result 'output0'=0.5 is not an integer, but the parameter is `int8`. "
+        "Convert it with int().",
     ),
-    "stream": (
-        lambda s, _x: s.stream().unsafe_raw_handle(),
-        rc.SessionError,
-        "has no stream handle",
+    Row(
+        "workspace of negative size",
+        workspace(-1),
+        ValidationError,
+        "f: alloc_bytes: nbytes=-1; it needs an int that is not negative.",
     ),
-    "result type": (
-        lambda _s, _x: 3,
-        rc.SignatureError,
-        "f: returned int; an op returns references",
+    Row(
+        "workspace of a huge size",
+        workspace(1 << 64),
+        ValidationError,
+        "f: alloc_bytes: nbytes=18446744073709551616; the largest is "
+        "4611686018427387904.",
     ),
-    "part of a result": (
-        stray,
-        rc.SessionError,
-        r"returned Output\(output0: float32\[0\]\), a part of an array",
+    Row(
+        "workspace at a multiple of 3",
+        workspace(4, align=3),
+        ValidationError,
+        "f: alloc_bytes: align=3; it needs a power of two up to 256.",
     ),
-    "workspace as a result": (
-        lambda s, _x: s.alloc_bytes(4, fill=0),
-        rc.SessionError,
-        "a part of an array or a workspace",
+    Row(
+        "workspace at a multiple of 0",
+        workspace(4, align=0),
+        ValidationError,
+        "f: alloc_bytes: align=0; it needs a power of two up to 256.",
     ),
-    "unwritten result": (
-        lambda s, _x: s.alloc_output(4, jnp.float32),
-        rc.ValidationError,
-        r"f: result 'output0' is never written",
+    Row(
+        "workspace at a negative multiple",
+        workspace(4, align=-8),
+        ValidationError,
+        "f: alloc_bytes: align=-8; it needs an int that is not negative.",
     ),
-}
+    Row(
+        "workspace at a multiple of 512",
+        workspace(4, align=512),
+        ValidationError,
+        "f: alloc_bytes: align=512; it needs a power of two up to 256.",
+    ),
+    Row(
+        "workspace at a multiple of 1.0",
+        workspace(4, align=1.0),
+        ValidationError,
+        "f: alloc_bytes: align=1.0; it needs an int that is not negative.",
+    ),
+    Row(
+        "workspace at a multiple of True",
+        workspace(4, align=True),
+        ValidationError,
+        "f: alloc_bytes: align=True; it needs an int that is not negative.",
+    ),
+    Row(
+        "workspace at a multiple of None",
+        workspace(4, align=None),
+        ValidationError,
+        "f: alloc_bytes: align=None; it needs an int that is not negative.",
+    ),
+    Row(
+        "upload of a number",
+        upload(5),
+        SignatureError,
+        "f: upload_bytes needs bytes or a NumPy array of numbers, got a Python int.",
+    ),
+    Row(
+        "upload of a bool",
+        upload(True),
+        SignatureError,
+        "f: upload_bytes needs bytes or a NumPy array of numbers, got a Python bool.",
+    ),
+    Row(
+        "upload of a NumPy number",
+        upload(np.int32(5)),
+        SignatureError,
+        "f: upload_bytes needs bytes or a NumPy array of numbers, got int32[].",
+    ),
+    Row(
+        "upload of a JAX number",
+        upload(jnp.int32(5)),
+        SignatureError,
+        "f: upload_bytes needs bytes or a NumPy array of numbers, got int32[].",
+    ),
+    Row(
+        "upload of a list",
+        upload([1, 2]),
+        SignatureError,
+        "f: upload_bytes needs bytes or a NumPy array of numbers, got a Python list.",
+    ),
+    Row(
+        "upload of a text",
+        upload("text"),
+        SignatureError,
+        "f: upload_bytes needs bytes or a NumPy array of numbers, got a Python str.",
+    ),
+    Row(
+        "upload of objects",
+        upload(np.array([None])),
+        SignatureError,
+        "f: upload_bytes needs bytes or a NumPy array of numbers, got object[1].",
+    ),
+    Row(
+        "upload of foreign byte order",
+        upload(BIG),
+        SignatureError,
+        "f: upload_bytes is of foreign byte order (>f4). Convert it with "
+        ".astype(dtype.newbyteorder('=')).",
+    ),
+    Row(
+        "upload of a masked array",
+        upload(np.ma.masked_array(X, X > 0)),
+        SignatureError,
+        "f: upload_bytes got a masked array. Fill it first.",
+    ),
+    Row(
+        "result of negative extent",
+        command(lambda s, _x: s.alloc_output((2, -1), jnp.float32)),
+        ValidationError,
+        "f: result 'output0': shape=-1; it needs an int that is not negative.",
+    ),
+    Row(
+        "result of 64 bits",
+        command(lambda s, _x: s.alloc_output(2, jnp.float64)),
+        SignatureError,
+        "f: result 'output0' is float64, but JAX's 64-bit types are off and would "
+        'make it float32. Write that, or set jax.config.update("jax_enable_x64", '
+        "True).",
+    ),
+    Row(
+        "result of no dtype",
+        command(lambda s, x: s.alloc_output(x.shape, "flat32", fill=0, name="named")),
+        SignatureError,
+        "f: result 'named' has dtype='flat32', which is no dtype. Give one such as "
+        "jnp.float32.",
+    ),
+    Row(
+        "part of an operand in place",
+        command(lambda s, x: s.tensor_mut(x[1:])),
+        SessionError,
+        "f: tensor_mut needs a whole operand, got TensorRef(x: float32[4]).",
+    ),
+    Row(
+        "slice with a step",
+        command(lambda _s, x: x[::2]),
+        ValidationError,
+        "f: 'x': a slice with step 2 is not contiguous. Slice the array before the op.",
+    ),
+    Row(
+        "index of two axes",
+        command(lambda _s, x: x[0, 0]),
+        ValidationError,
+        "f: 'x': only ref[i] and ref[a:b] along the first axis are contiguous "
+        "memory. Slice the array before the op.",
+    ),
+    Row(
+        "offset beyond the end",
+        command(lambda _s, x: x.at_bytes(21)),
+        ValidationError,
+        "f: 'x': byte offset 21 is outside of its 20 bytes.",
+    ),
+    Row(
+        "reference as an array",
+        command(lambda _s, x: jnp.asarray(x)),
+        SessionError,
+        "f: 'x' is a TensorRef: it has no values while the op is recorded. Compute "
+        "with jax.numpy outside of the op.",
+    ),
+    Row(
+        "sum with a reference",
+        command(lambda _s, x: 1 + x),
+        SessionError,
+        "f: 'x' is a TensorRef, memory for kernels, and cannot be computed with. "
+        "Use jax.numpy outside of the op, or a kernel.",
+    ),
+    Row(
+        "product with a reference",
+        command(lambda _s, x: jnp.ones(5) * x),
+        SessionError,
+        "f: 'x' is a TensorRef: it has no values while the op is recorded. Compute "
+        "with jax.numpy outside of the op.",
+    ),
+    Row(
+        "comparison of a reference",
+        command(lambda _s, x: 0 if x > 0 else 1),
+        SessionError,
+        "f: 'x' is a TensorRef, memory for kernels, and cannot be computed with. "
+        "Use jax.numpy outside of the op, or a kernel.",
+    ),
+    Row(
+        "handle of the stream",
+        command(lambda s, _x: s.stream().unsafe_raw_handle()),
+        SessionError,
+        "f: a recorded session has no stream handle. XLA chooses the stream when "
+        "the compiled program runs: use rc.live_op.",
+    ),
+    Row(
+        "number as a result",
+        command(lambda _s, _x: 3),
+        SignatureError,
+        "f: returned int; an op returns references, such as s.alloc_output(...), in "
+        "any pytree.",
+    ),
+    Row(
+        "part of a result",
+        command(stray),
+        SessionError,
+        "f: returned Output(output0: float32[0]), a part of an array or a "
+        "workspace. Allocate results with s.alloc_output.",
+    ),
+    Row(
+        "workspace as a result",
+        command(lambda s, _x: s.alloc_bytes(4, fill=0)),
+        SessionError,
+        "f: returned DeviceBytes(workspace0: uint8[4]), a part of an array or a "
+        "workspace. Allocate results with s.alloc_output.",
+    ),
+    Row(
+        "result that nothing writes",
+        command(lambda s, _x: s.alloc_output(4, jnp.float32)),
+        ValidationError,
+        "f: result 'output0' is never written: no launch with threads, copy or fill "
+        "touches it. Launch a kernel on it, or allocate it with fill=.",
+    ),
+    Row(
+        "no results",
+        command(lambda s, x: s.copy_bytes(s.alloc_output(x.shape, x.dtype), x)),
+        ValidationError,
+        "f: it has no results, so XLA would never run it. Give the kernel out= or "
+        "in_out=, or return a result from the op.",
+    ),
+    Row(
+        "array among static arguments",
+        lambda: rc.op(stray, name="f")(X, eps=jnp.ones(3)),
+        SignatureError,
+        "f: keyword argument 'eps' holds an array, but keywords are static. Pass "
+        "arrays by position.",
+    ),
+]
+
+
+@table(COMMANDS)
+def test_a_command_is_refused(row):
+    row.check()
 
 
 @pytest.mark.parametrize("wrap", [rc.op, rc.live_op(out=X), rc.op(name="f")])
 @pytest.mark.parametrize("body", [3, "f", lambda: 3, min])
-def test_what_is_no_body(wrap, body):
+def test_a_body_is_refused(wrap, body):
     with pytest.raises(rc.SignatureError) as caught:
         wrap(body)
     assert str(caught.value).partition(": ")[2] == (
@@ -176,20 +434,263 @@ def test_what_is_no_body(wrap, body):
     )
 
 
+# Launches
+
+
+def launch(*arguments, function=SAXPY, config=ONE):
+    """Records one launch; a function among the arguments is called with (s, x, out)."""
+
+    @rc.op(name="f")
+    def body(s, x):
+        out = s.alloc_output(x.shape, x.dtype)
+        made = [a(s, x, out) if callable(a) else a for a in arguments]
+        s.launch(function, config, *made)
+        return out
+
+    return lambda: body(X)
+
+
+def x(_s, x, _out):
+    return x
+
+
+def out(_s, _x, out):
+    return out
+
+
+def tensor(array):
+    return lambda s, _x, _out: s.tensor(array, name="y")
+
+
+def in_place(s, x, _out):
+    s.tensor_mut(x)
+    return x
+
+
+def unaligned(s, _x, _out):
+    return s.tensor(np.zeros(8, np.float32))[1:5]
+
+
+def unwritten(s, _x, _out):
+    return s.alloc_bytes(20)
+
+
+VEC4 = FakeFunction("vec4(const float4* x, float4* out)")
+HALF = FakeFunction("half(const __half* x, float* out)")
+FLAG = FakeFunction("flag(const bool* x, float* out)")
+VOID = FakeFunction("any(const void* x, void* out)")
+LONG = FakeFunction("index(const long long* x, float* out)")
+POINTERS = FakeFunction("table(const float** x, float* out)")
+
+LAUNCHES = [
+    Row(
+        "another dtype",
+        launch(x, tensor(INTS), 2.0, out, 5),
+        SignatureError,
+        "saxpy: operand 'y' is int32, but parameter `const float* y` needs float32. "
+        'Cast with y.astype("float32"), or reinterpret with .view.',
+    ),
+    Row(
+        "float64 from NumPy",
+        launch(x, tensor(X.astype(np.float64)), 2.0, out, 5),
+        SignatureError,
+        "saxpy: operand 'y' is float64, but parameter `const float* y` needs "
+        'float32. Cast with y.astype("float32").',
+    ),
+    Row(
+        "too few arguments",
+        launch(x, x, 2.0),
+        SignatureError,
+        "saxpy: expected 5 arguments (x, y, a, out, n), got 3.",
+    ),
+    Row(
+        "operand for a result",
+        launch(x, x, 2.0, x, 5),
+        SignatureError,
+        "saxpy: operand 'x' is a read-only TensorRef, but parameter `float* out` "
+        "may write to it. Declare the parameter const, or use s.tensor_mut(x) for "
+        "in-place use.",
+    ),
+    Row(
+        "traced number",
+        launch(x, x, jnp.float32(2), out, 5),
+        SignatureError,
+        "saxpy: scalar 'a' is a JAX array (float32[]), but parameter `float a` is "
+        "passed by value, so that its value must be known while tracing. Declare it "
+        "`const T*` and read it in the kernel, or make it a static Python number "
+        "(static_argnums).",
+    ),
+    Row(
+        "reference for a number",
+        launch(x, x, x, out, 5),
+        SignatureError,
+        "saxpy: argument 'a' is TensorRef(x: float32[5]), but parameter `float a` "
+        "is passed by value. Pass a number.",
+    ),
+    Row(
+        "number for a pointer",
+        launch(1.0, x, 2.0, out, 5),
+        SignatureError,
+        "saxpy: argument 'x' is a Python float, but parameter `const float* x` is a "
+        "pointer. Pass a reference of this session.",
+    ),
+    Row(
+        "NumPy number for a pointer",
+        launch(np.float32(1), x, 2.0, out, 5),
+        SignatureError,
+        "saxpy: argument 'x' is float32[], but parameter `const float* x` is a "
+        "pointer. Pass a reference of this session.",
+    ),
+    Row(
+        "KernelArg for a pointer",
+        launch(rc.KernelArg.f32(1), x, 2.0, out, 5),
+        SignatureError,
+        "saxpy: argument 'x' is KernelArg.f32, a scalar, but parameter `const "
+        "float* x` is a pointer.",
+    ),
+    Row(
+        "array for a pointer",
+        launch(X, x, 2.0, out, 5),
+        SignatureError,
+        "saxpy: argument 'x' is an array that this session does not know "
+        "(float32[5]). Pass it to the op by position, or wrap it with s.tensor(x).",
+    ),
+    Row(
+        "half of an int",
+        launch(x, x, 2.0, out, 5.5),
+        ValidationError,
+        "saxpy: scalar 'n'=5.5 is not an integer, but the parameter is `int`. "
+        "Convert it with int().",
+    ),
+    Row(
+        "int out of range",
+        launch(x, x, 2.0, out, 2**31),
+        ValidationError,
+        "saxpy: scalar 'n'=2147483648 is outside `int`, which holds -2147483648 to "
+        "2147483647.",
+    ),
+    Row(
+        "int that no float is",
+        launch(x, x, 2**24 + 1, out, 5),
+        ValidationError,
+        "saxpy: scalar 'a'=16777217 (int) is not exact in `float`. Pass "
+        "float(value) to round it.",
+    ),
+    Row(
+        "list for a number",
+        launch(x, x, [2.0], out, 5),
+        SignatureError,
+        "saxpy: scalar 'a' is a list; it needs a number.",
+    ),
+    Row(
+        "number for a config",
+        launch(x, x, 2.0, out, 5, config=4),
+        SignatureError,
+        "f: launch needs (function, LaunchConfig, *args), got (FakeFunction, int, "
+        "...).",
+    ),
+    Row(
+        "text for a function",
+        launch(x, function="saxpy"),
+        SignatureError,
+        "f: launch needs (function, LaunchConfig, *args), got (str, LaunchConfig, "
+        "...).",
+    ),
+    Row(
+        "five floats for vectors",
+        launch(x, out, function=VEC4),
+        ValidationError,
+        "vec4: operand 'x' has shape (5,), but parameter `const float4* x` needs a "
+        "last axis that is a multiple of 4 float32. Pad it.",
+    ),
+    Row(
+        "vectors at byte 4",
+        launch(unaligned, None, function=VEC4),
+        ValidationError,
+        "vec4: operand 'operand1' starts at byte 4, but parameter `const float4* x` "
+        "needs a multiple of 16.",
+    ),
+    Row(
+        "floats for halves",
+        launch(x, out, function=HALF),
+        SignatureError,
+        "half: operand 'x' is float32, but parameter `const __half* x` needs "
+        'float16. Cast with x.astype("float16").',
+    ),
+    Row(
+        "floats for bools",
+        launch(x, out, function=FLAG),
+        SignatureError,
+        "flag: operand 'x' is float32, but parameter `const bool* x` needs bool. "
+        'Cast with x.astype("bool").',
+    ),
+    Row(
+        "int32 for int64",
+        launch(tensor(INTS), out, function=LONG),
+        SignatureError,
+        "index: operand 'y' is int32, but parameter `const long long* x` needs "
+        'int64. Set jax.config.update("jax_enable_x64", True) and cast with '
+        'y.astype("int64").',
+    ),
+    Row(
+        "floats for addresses",
+        launch(x, out, function=POINTERS),
+        SignatureError,
+        "table: operand 'x' cannot stand for `float* const* x`: an array holds no "
+        "addresses.",
+    ),
+    Row(
+        "workspace that nothing wrote",
+        launch(unwritten, x, 2.0, out, 5),
+        ValidationError,
+        "saxpy: operand 'workspace1' is read through `const float* x`, but nothing "
+        "has written it yet. Launch its producer first, or allocate it with fill=.",
+    ),
+    Row(
+        "operand that is used in place",
+        launch(in_place, x, 2.0, out, 5),
+        SessionError,
+        "f: operand 'x' is used in place. Use what s.tensor_mut returned instead.",
+    ),
+    Row(
+        "result that nothing writes",
+        launch(x, x, 2.0, unwritten, 5),
+        ValidationError,
+        "f: result 'output0' is never written: no launch with threads, copy or fill "
+        "touches it. Launch a kernel on it, or allocate it with fill=.",
+    ),
+    Row(
+        "result that no thread writes",
+        launch(x, x, 2.0, out, 5, config=rc.LaunchConfig(0, 32)),
+        ValidationError,
+        "f: result 'out' is never written: no launch with threads, copy or fill "
+        "touches it. Launch a kernel on it, or allocate it with fill=.",
+    ),
+]
+
+
+@table(LAUNCHES)
+def test_a_launch_is_refused(row):
+    row.check()
+
+
 @pytest.mark.parametrize(
-    ("body", "kind", "text"), COMMANDS.values(), ids=COMMANDS.keys()
+    ("function", "array"),
+    [
+        (VOID, X.view(np.int32)),
+        (FLAG, np.zeros(4, np.bool_)),
+        (VEC4, np.ones((3, 8), np.float32)),
+    ],
+    ids=["void", "bool", "float4"],
 )
-def test_command(body, kind, text):
-    with pytest.raises(kind, match=text):
-        rc.op(body, name="f")(X)
+def test_a_launch_is_taken(function, array):
+    @rc.op
+    def body(s, x):
+        s.launch(function, ONE, x, s.alloc_bytes(64))
+        return s.alloc_output(1, jnp.float32, fill=0)
 
-
-def test_static_arguments():
-    f = rc.op(stray, name="f")
-    with pytest.raises(
-        rc.SignatureError, match="keyword argument 'eps' holds an array"
-    ):
-        f(X, eps=jnp.ones(3))
+    with pytest.raises(AssertionError, match="the primitive was bound"):
+        body(array)
 
 
 def test_errors_are_the_builtin_kinds_too():

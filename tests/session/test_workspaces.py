@@ -61,14 +61,6 @@ def test_a_workspace_has_all_its_bytes(device):
         assert last(x, nbytes=nbytes, align=align) == 16
 
 
-@pytest.mark.parametrize("align", [0, 3, -8, 512])
-def test_alignments_that_no_address_has(align):
-    with pytest.raises(
-        rc.ValidationError, match=f"alloc_bytes: align={align}; it needs"
-    ):
-        jax.eval_shape(lambda x: addresses(x, sizes=(1, 1, 1), aligns=(align, 1, 1)), 0)
-
-
 def test_equal_bytes_are_uploaded_once(device):
     table = np.arange(4, dtype=np.int32)
 

@@ -52,3 +52,12 @@ def run_python(program, *arguments, options=(), **how):
         program = (program,)
     how.setdefault("PYTHONFAULTHANDLER", "1")
     return run_command(sys.executable, *options, *program, *arguments, **how)
+
+
+def persistent_cache(folder):
+    """Variables under which XLA stores all that it compiles, in a folder."""
+    return {
+        "JAX_COMPILATION_CACHE_DIR": str(folder),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    }

@@ -254,6 +254,15 @@ def test_explicit_arguments_are_checked_against_the_parameter():
     assert rc.KernelArg.bf16(1.0).data == b"\x80\x3f"
 
 
+def test_bytes_of_foreign_order_are_refused():
+    with pytest.raises(rc.SignatureError) as caught:
+        rc.KernelArg.scalar(np.array([1.5, 2.0], ">f4"))
+    assert str(caught.value) == (
+        "KernelArg.scalar: value is of foreign byte order (>f4). Convert it with "
+        ".astype(dtype.newbyteorder('='))."
+    )
+
+
 def test_a_traced_scalar_says_what_to_do():
     with pytest.raises(rc.SignatureError, match="Declare the parameter as a pointer"):
         pack("float", jnp.float32(2))

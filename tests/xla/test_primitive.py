@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support.process import run_python
+from support.exported import call_elsewhere
 
 import jax_rawcuda as rc
 from jax_rawcuda._xla.registration import SYNC_TARGET, TARGET
@@ -139,22 +139,12 @@ def test_export_for_both_platforms():
     np.testing.assert_array_equal(again.call(x), 2 * x)
 
 
-LOADER = """
-import pathlib, sys, jax, numpy as np, jax_rawcuda as rc
-rc.register()
-exported = jax.export.deserialize(bytearray(pathlib.Path(sys.argv[1]).read_bytes()))
-print(np.asarray(exported.call(np.arange(8, dtype=np.float32))).tolist())
-"""
-
-
 def test_an_exported_program_runs_in_a_fresh_process(tmp_path):
     exported = jax.export.export(
         jax.jit(double), platforms=["cpu"], disabled_checks=rc.export_safety_checks()
     )(SPEC)
-    path = tmp_path / "program"
-    path.write_bytes(exported.serialize())
-    printed = run_python(LOADER, path, JAX_PLATFORMS="cpu").stdout
-    assert printed.strip() == str([2.0 * i for i in range(8)])
+    x = np.arange(8, dtype=np.float32)
+    np.testing.assert_array_equal(call_elsewhere(exported, x, tmp_path), 2 * x)
 
 
 def test_a_kernel_records_into_an_op():

@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support.process import run_python
+from support.exported import call_elsewhere
+from support.process import persistent_cache, run_python
 
 import jax_rawcuda as rc
 
@@ -76,22 +77,6 @@ def test_two_texts_under_one_name(device):
     np.testing.assert_array_equal(got[2], 3 * X + 1)
 
 
-IMPORTER = """
-import pathlib
-import sys
-
-import jax
-import numpy as np
-import jax_rawcuda as rc
-
-rc.register()
-exported = jax.export.deserialize(bytearray(pathlib.Path(sys.argv[1]).read_bytes()))
-x = np.arange(70, dtype=np.float32)
-got = exported.call(jax.device_put(x, jax.devices(sys.argv[2])[0]))
-print(np.array_equal(got, 2 * (5 * x + 1)))
-"""
-
-
 def test_export_into_a_process_that_never_saw_the_kernel(device, tmp_path):
     kernel = affine(5)
     exported = jax.export.export(
@@ -99,9 +84,9 @@ def test_export_into_a_process_that_never_saw_the_kernel(device, tmp_path):
         platforms=["cuda" if device.platform == "gpu" else "cpu"],
         disabled_checks=rc.export_safety_checks(),
     )(jax.ShapeDtypeStruct((70,), jnp.float32))
-    path = tmp_path / "exported.bin"
-    path.write_bytes(exported.serialize())
-    assert run_python(IMPORTER, path, device.platform).stdout == "True\n"
+    x = np.arange(70, dtype=np.float32)
+    got = call_elsewhere(exported, x, tmp_path, device.platform)
+    np.testing.assert_array_equal(got, 2 * (5 * x + 1))
 
 
 CACHED = '''
@@ -133,17 +118,9 @@ print(len(hits), rc.cache_stats().compiles)
 
 
 def test_second_process_compiles_nothing(device, tmp_path):
-    environment = {
-        "JAX_COMPILATION_CACHE_DIR": str(tmp_path / "xla"),
-        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-        "JAX_RAWCUDA_CACHE_DIR": str(tmp_path / "rawcuda"),
-    }
-    script = tmp_path / "script.py"
-    script.write_text(CACHED)
-    printed = (
-        run_python(script, device.platform, **environment).stdout for _ in range(2)
-    )
+    kept = persistent_cache(tmp_path / "xla")
+    kept["JAX_RAWCUDA_CACHE_DIR"] = str(tmp_path / "rawcuda")
+    printed = (run_python(CACHED, device.platform, **kept).stdout for _ in range(2))
     first, second = ([int(n) for n in text.split()] for text in printed)
     assert first[1] > 0
     assert second[0] > first[0]  # XLA's executables came from its persistent cache
