@@ -6,7 +6,7 @@ import functools
 
 from .._base.errors import UnsupportedError
 from ..cpu import SIZES, Instruction, Integer, Memory, Tensor
-from .source import Source
+from .source import read_source
 
 WIDEST = 32  # bytes at once, of ordinary accesses on any device
 
@@ -37,7 +37,7 @@ def widest_access(ptx: str, entry: str) -> int:
       entry: The entry's symbol.
     """
     try:
-        source = Source(ptx)
+        source = read_source(ptx)
         return max(
             (
                 _width(statement.instruction)

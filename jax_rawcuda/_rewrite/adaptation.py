@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 
 from .._base.errors import ValidationError
+
+# Elements of a batch with several axes: their indices are divided in 32 bits.
+_MAX_NESTED = 1 << 32
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -18,7 +22,8 @@ class Adaptation:
 
     1. `start`: the first element of the batch that this launch serves, as an index into
        the batch flattened in row-major order;
-    2. the sizes of all batch axes but the outermost, outer ones first;
+    2. for each batch axis but the outermost, outer ones first, its size and a rounded
+       reciprocal of it, with which the kernel divides;
     3. for each batched parameter, by index, its stride along every batch axis, outer
        axes first, in bytes.
 
@@ -57,7 +62,7 @@ class Adaptation:
     @property
     def appended_count(self) -> int:
         """How many parameters are appended."""
-        return self.axes * (1 + len(self.batched))
+        return self.axes * (2 + len(self.batched)) - 1 if self.axes else 0
 
     def appended(
         self,
@@ -69,11 +74,30 @@ class Adaptation:
 
         Args:
           start: The first element of this launch.
-          sizes: Of all batch axes, the outermost first; at least 1 each.
+          sizes: Of all batch axes, the outermost first.
           strides: By batched parameter, along all batch axes, in bytes; 0 along an axis
             that the parameter lacks.
+
+        Raises:
+          ValidationError: An inner axis has a single element and could be left out, or
+            there are too many elements to divide by the sizes of inner axes.
         """
         if not self.axes:
             return ()
+        inner = sizes[1:]
+        if inner and (min(inner) < 2 or math.prod(sizes) > _MAX_NESTED):
+            raise ValidationError(
+                f"batch axes of {tuple(sizes)} elements: inner ones need 2 or more, "
+                f"and all together may have {_MAX_NESTED:,}."
+            )
         flat = [stride for index in self.batched for stride in strides[index]]
-        return (start, *sizes[1:], *flat)
+        divisors = [value for size in inner for value in (size, _reciprocal(size))]
+        return (start, *divisors, *flat)
+
+
+def _reciprocal(size: int) -> int:
+    """Returns r such that `index // size == index * r >> 64` below 2 ** 32.
+
+    A division takes the GPU longer than the rest of many kernels.
+    """
+    return (1 << 64) // size + 1

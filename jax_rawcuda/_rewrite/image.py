@@ -15,7 +15,7 @@ from .adaptation import Adaptation
 from .rewriting import Refusal, rewrite
 
 # Raise it when the same key shall give another image.
-_LAYOUT = 1
+_LAYOUT = 2
 _CUBIN, _PTX, _REFUSAL = b"C", b"P", b"R"
 
 

@@ -34,7 +34,11 @@ class Names:
             return ()
         return (
             f"{self.prefix}start",
-            *(self.size(axis) for axis in range(1, adaptation.axes)),
+            *(
+                name
+                for axis in range(1, adaptation.axes)
+                for name in (self.size(axis), self.reciprocal(axis))
+            ),
             *(
                 self.stride(index, axis)
                 for index in adaptation.batched
@@ -45,6 +49,10 @@ class Names:
     def size(self, axis: int) -> str:
         """The parameter with the size of a batch axis."""
         return f"{self.prefix}size_{axis}"
+
+    def reciprocal(self, axis: int) -> str:
+        """The parameter with the reciprocal of that size."""
+        return f"{self.prefix}reciprocal_{axis}"
 
     def stride(self, index: int, axis: int) -> str:
         """The parameter with the stride of a batched parameter."""
@@ -97,7 +105,21 @@ def _element(
     yield f"cvt.u64.u32 {index_of}0, {block};"
     yield f"ld.param.u64 {value}, [{names.prefix}start];"
     yield f"add.u64 {index_of}0, {index_of}0, {value};"
+    if adaptation.axes == 1:
+        return
+    quotient, product = f"%{names.prefix}q", f"%{names.prefix}m"
+    yield f".reg .b32 {quotient}, {product};"
+    yield f"cvt.u32.u64 {block}, {index_of}0;"
     for axis in range(adaptation.axes - 1, 0, -1):
+        # ptxas must see that the index has 32 bits: then this is two instructions.
+        yield f"cvt.u64.u32 {index_of}0, {block};"
+        yield f"ld.param.u64 {value}, [{names.reciprocal(axis)}];"
+        yield f"mul.hi.u64 {value}, {index_of}0, {value};"
+        yield f"cvt.u32.u64 {quotient}, {value};"
         yield f"ld.param.u64 {value}, [{names.size(axis)}];"
-        yield f"rem.u64 {index_of}{axis}, {index_of}0, {value};"
-        yield f"div.u64 {index_of}0, {index_of}0, {value};"
+        yield f"cvt.u32.u64 {product}, {value};"
+        yield f"mul.lo.u32 {product}, {quotient}, {product};"
+        yield f"sub.u32 {block}, {block}, {product};"
+        yield f"cvt.u64.u32 {index_of}{axis}, {block};"
+        yield f"mov.u32 {block}, {quotient};"
+    yield f"cvt.u64.u32 {index_of}0, {block};"

@@ -12,7 +12,7 @@ from .adaptation import Adaptation
 from .header import header_edits
 from .parameters import Changes, parameter_edits
 from .prologue import Names, write_prologue
-from .source import Edit, Item, Source, first_statement
+from .source import Edit, Item, Source, first_statement, read_source
 from .special import grid_edits, whole_grid_use
 from .variables import shared_variable
 
@@ -61,7 +61,7 @@ def rewrite(ptx: str, entry: str, adaptation: Adaptation) -> Rewritten | Refusal
       adaptation: What to change.
     """
     try:
-        source = Source(ptx)
+        source = read_source(ptx)
         outcome = _edited(source, entry, adaptation)
     except UnsupportedError as error:
         outcome = _Problem(f"the PTX cannot be read: {error}")

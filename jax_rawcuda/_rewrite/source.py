@@ -7,9 +7,9 @@ the text is cut a second time, by position, and both must find the same instruct
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from typing import Literal
 
 from .._base.errors import UnsupportedError
@@ -98,7 +98,7 @@ class Source:
         self.items = tuple(_items(self.blanked))
         self._statements: dict[str, tuple[Statement, ...]] = {}
 
-    @cached_property
+    @functools.cached_property
     def module(self) -> Module:
         """What the reader makes of the text.
 
@@ -107,7 +107,7 @@ class Source:
         """
         return parse(self.text)
 
-    @cached_property
+    @functools.cached_property
     def definitions(self) -> dict[str, Item]:
         """The functions that have a body, by name."""
         return {item.name: item for item in self.items if item.body}
@@ -188,6 +188,16 @@ class Source:
                 position = edit.end
             parts += self.text[position : item.end], "\n"
         return "".join(parts)
+
+
+@functools.lru_cache(maxsize=8)
+def read_source(text: str) -> Source:
+    """Returns the source of a text, of which many kernels may be asked for.
+
+    Raises:
+      UnsupportedError: The text is cut off.
+    """
+    return Source(text)
 
 
 def instruction_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

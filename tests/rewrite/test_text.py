@@ -183,6 +183,7 @@ def test_the_parameter_list():
     assert [name for name, *_ in declared[3:]] == [
         "jrc_start",
         "jrc_size_1",
+        "jrc_reciprocal_1",
         *("jrc_stride_0_0", "jrc_stride_0_1", "jrc_stride_1_0", "jrc_stride_1_1"),
     ]
     assert {(kind, size) for _, kind, size in declared} == {("u64", 8)}
