@@ -13,6 +13,7 @@ import pytest
 from support.exported import call_elsewhere
 
 import jax_rawcuda as rc
+from jax_rawcuda._plan.encode import ABI
 from jax_rawcuda._xla.registration import SYNC_TARGET, TARGET
 
 axpy = rc.kernel(
@@ -62,7 +63,7 @@ def test_lowering(platform):
     assert text.count("stablehlo.custom_call") == 1
     assert f"@{TARGET}(" in text
     assert "mhlo.backend_config = {" in text  # the typed interface
-    for name in ("abi = 1 : i64", "digest = ", "images = ", "plan = "):
+    for name in (f"abi = {ABI} : i64", "digest = ", "images = ", "plan = "):
         assert name in text
     assert "output_operand_alias<" in text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.special as special
-from support.device_runner import launch
+from support.elementwise import elementwise
 
 
 def test_alignment_and_size_of_vectors():
@@ -34,7 +34,7 @@ def test_alignment_and_size_of_vectors():
         for k, t in enumerate(table)
     )
     zeros = np.zeros(len(table), np.int32)
-    sizes, alignments = launch(body, zeros, zeros)
+    sizes, alignments = elementwise(body, zeros, zeros)
     got = list(zip(sizes.tolist(), alignments.tolist(), strict=True))
     assert dict(zip(table, got, strict=True)) == table
 
@@ -62,7 +62,7 @@ def test_special_functions(name):
     reference, (low, high) = SPECIAL[name]
     x = np.linspace(low, high, 1001)
     f = x.astype(np.float32)
-    _, doubles, _, singles = launch(
+    _, doubles, _, singles = elementwise(
         f"p1[i] = {name}(p0[i]); p3[i] = {name}f(p2[i]);",
         x,
         np.zeros_like(x),
@@ -77,7 +77,7 @@ def test_special_functions(name):
 def test_decomposition():
     x = np.float32([0, -0.0, 1, -3.75, 1e-30, 1e38, 5.5, -1e-3])
     zeros, integers = np.zeros(8, np.float32), np.zeros(8, np.int32)
-    _, mantissa, exponent, fraction, whole, remainder, quotient = launch(
+    _, mantissa, exponent, fraction, whole, remainder, quotient = elementwise(
         "p1[i] = frexpf(p0[i], &p2[i]); p3[i] = modff(p0[i], &p4[i]);"
         "p5[i] = remquof(p0[i], 1.5f, &p6[i]);",
         x, zeros, integers, zeros, zeros, zeros, integers,
@@ -97,7 +97,7 @@ def test_decomposition():
 def test_integer_intrinsics_wrap():
     """Also where the compiler might conclude that nothing overflows."""
     x = np.int32([0x7FFFFF, 0x7FFFFFFF])
-    _, found = launch(
+    _, found = elementwise(
         "p1[i] = (__mul24(p0[i], p0[i]) < 0)"
         " | (__viaddmin_s32(p0[i], 1, p0[i]) < p0[i]) << 1;",
         x,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.device_runner import launch
+from support.elementwise import elementwise
 
 pytest.importorskip("llvmlite")
 
@@ -43,7 +43,7 @@ RESULTS = {
 
 def bits(body):
     zeros = np.zeros(len(NANS), np.float32)
-    _, result = launch(body, NANS.view(np.float32), zeros)
+    _, result = elementwise(body, NANS.view(np.float32), zeros)
     return result.view(np.uint32)
 
 
@@ -108,7 +108,7 @@ def test_integers_in_the_registers_of_results_stay(body, rng):
     f = rng.standard_normal(count).astype(np.float32)
     f[::8] = np.nan
     head = "bool odd = i & 1; int x = p0[i]; float f = p1[i]; "
-    *_, result = launch(head + body, x, f, np.zeros(count, np.int32))
+    *_, result = elementwise(head + body, x, f, np.zeros(count, np.int32))
     doubled = (2 * f).view(np.int32)
     doubled[np.isnan(f)] = CANONICAL
     np.testing.assert_array_equal(result, np.where(np.arange(count) & 1, x, doubled))

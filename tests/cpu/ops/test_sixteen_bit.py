@@ -5,7 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
-from support.device_runner import launch
+from support.elementwise import elementwise
 
 RNG = np.random.default_rng(7)
 # Every 16-bit pattern once.
@@ -44,7 +44,7 @@ def same_bits(got, want):
 @pytest.mark.parametrize("name", FORMATS)
 def test_to_float_is_exact(name):
     header, t, dtype = FORMATS[name]
-    _, got = launch(
+    _, got = elementwise(
         f"p1[i] = __{name}2float(({t}&)p0[i]);",
         PATTERNS,
         np.zeros(len(PATTERNS), np.float32),
@@ -57,7 +57,7 @@ def test_to_float_is_exact(name):
 def test_from_float_rounds_to_nearest_even(name):
     header, t, dtype = FORMATS[name]
     x = floats_around(dtype)
-    _, got = launch(
+    _, got = elementwise(
         f"({t}&)p1[i] = __float2{name}(p0[i]);",
         x,
         np.zeros(len(x), np.uint16),
@@ -72,7 +72,7 @@ def test_from_float_rounds_to_nearest_even(name):
 def test_from_float_directed(name, mode):
     header, t, dtype = FORMATS[name]
     x = floats_around(dtype)
-    _, got = launch(
+    _, got = elementwise(
         f"({t}&)p1[i] = __float2{name}_{mode}(p0[i]);",
         x,
         np.zeros(len(x), np.uint16),
@@ -101,7 +101,7 @@ def test_from_wider_types_rounds_once(name):
     step = 2.0 ** (10 if name == "half" else 7)
     x = np.float64([1 + 0.5 / step + 2**-40, 1 + 0.5 / step - 2**-40, -1 - 2**-30, 0.1])
     wide = np.int64([2**40 + 2**32 + 1, 2**40 + 2**32, -(2**40) - 2**32 - 1, 77])
-    _, _, got, from_integer = launch(
+    _, _, got, from_integer = elementwise(
         f"({t}&)p2[i] = __double2{name}(p0[i]);({t}&)p3[i] = __ll2{name}_rn(p1[i]);",
         x,
         wide,
@@ -121,7 +121,7 @@ def test_from_wider_types_rounds_once(name):
 def test_arithmetic(name, op):
     header, t, dtype = FORMATS[name]
     a, b = RNG.permutation(PATTERNS), RNG.permutation(PATTERNS)
-    _, _, got = launch(
+    _, _, got = elementwise(
         f"({t}&)p2[i] = ({t}&)p0[i] {op} ({t}&)p1[i];",
         a,
         b,
@@ -150,7 +150,7 @@ def test_comparisons_with_nan(name):
             ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu"]
         )
     )
-    _, _, got = launch(body, a, b, np.zeros(25, np.uint32), includes=[header])
+    _, _, got = elementwise(body, a, b, np.zeros(25, np.uint32), includes=[header])
     f, g = a.view(dtype).astype(np.float32), b.view(dtype).astype(np.float32)
     unordered = np.isnan(f) | np.isnan(g)
     want = [f == g, (f != g) & ~unordered, f < g, f <= g, f > g, f >= g]
@@ -163,7 +163,7 @@ def test_comparisons_with_nan(name):
 def test_integers_saturate(name):
     header, t, dtype = FORMATS[name]
     x = np.float32([6e4, -6e4, 2.5, -2.5, 300, np.nan, np.inf]).astype(dtype)
-    _, ints, shorts = launch(
+    _, ints, shorts = elementwise(
         f"p1[i] = __{name}2int_rn(({t}&)p0[i]);p2[i] = __{name}2short_rz(({t}&)p0[i]);",
         x.view(np.uint16),
         np.zeros(7, np.int32),
@@ -186,14 +186,14 @@ def test_fp8(name, dtype):
     middles = (values[1:] + values[:-1]) / 2
     x = np.concatenate([values, middles, np.nextafter(middles, np.float32(9e9))])
     x = x.astype(np.float32)
-    _, got = launch(
+    _, got = elementwise(
         f"p1[i] = __nv_fp8_{name}(p0[i]).__x;",
         x,
         np.zeros(len(x), np.uint8),
         includes=["cuda_fp8.h"],
     )
     np.testing.assert_array_equal(got, x.astype(dtype).view(np.uint8))
-    _, back = launch(
+    _, back = elementwise(
         f"__nv_fp8_{name} v; v.__x = p0[i]; p1[i] = float(v);",
         codes,
         np.zeros(256, np.float32),

@@ -1,8 +1,7 @@
-"""Runs the body of a kernel over the elements of arrays, on the CPU."""
+"""Runs the body of a kernel over the elements of arrays, on the CPU without JAX."""
 
 from __future__ import annotations
 
-import numpy as np
 from support.cpu_runner import run
 
 BLOCK = 256
@@ -18,7 +17,7 @@ CTYPES = {
 }
 
 
-def launch(body, *arrays, includes=()):
+def elementwise(body, *arrays, includes=()):
     """Runs `body` for every index `i` of the first array; the arrays are p0, p1, ..."""
     parameters = ", ".join(
         f"{CTYPES[a.dtype.name]}* p{k}" for k, a in enumerate(arrays)
@@ -31,7 +30,4 @@ def launch(body, *arrays, includes=()):
   if (i < {len(arrays[0])}) {{ {body} }}
 }}"""
     grid = -(-len(arrays[0]) // BLOCK)
-    # JAX would narrow 64-bit arrays; the kernel sees bytes.
-    narrow = [a.view(np.uint32) if a.itemsize == 8 else a for a in arrays]
-    results = run(source, *narrow, grid=grid, block=BLOCK)
-    return [r.view(a.dtype) for r, a in zip(results, arrays, strict=True)]
+    return run(source, *arrays, grid=grid, block=BLOCK)
