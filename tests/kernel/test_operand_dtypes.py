@@ -77,7 +77,7 @@ def message(pointee, given, *, x64):
 
 @pytest.mark.parametrize("x64", [False, True], ids=["32 bits", "x64"])
 @pytest.mark.parametrize("pointee", NEEDS)
-def test_operand(pointee, x64):
+def test_a_dtype_fits_or_the_message_names_one_that_does(pointee, x64):
     with jax.enable_x64(x64):
         for dtype, wide in DTYPES.items():
             x = np.zeros(4, dtype)

@@ -96,7 +96,7 @@ def test_work_is_ordered_on_the_stream(x):
         np.testing.assert_allclose(kept.pop().numpy(), 3 * x, rtol=1e-6)
 
 
-def test_handles(x):
+def test_handles_and_pointers_are_those_of_the_driver(x):
     def body(s, x, out):
         handle = s.stream().unsafe_raw_handle()
         assert s.stream().__cuda_stream__() == (0, handle)

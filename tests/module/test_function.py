@@ -36,7 +36,7 @@ def test_modules_and_functions_compare_by_content():
 
 
 @needs_nvrtc
-def test_images(module):
+def test_images_hold_the_kernel_and_their_digest(module):
     function = module.function("ns::scaled<float, 4>")
     image = function.image(GPU)
     assert image.kind == "cubin"

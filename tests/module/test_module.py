@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("module_cache")
 
 @needs_nvrtc
 @pytest.mark.parametrize("name", SIGNATURES)
-def test_signature(module, name):
+def test_nvrtc_gives_the_signature(module, name):
     expected = SIGNATURES[name].replace("double* x", "double* arg0")
     expected = expected.replace("over(float* x)", "over(float* arg0)")
     assert str(module.function(name).signature) == expected

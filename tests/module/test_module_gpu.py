@@ -74,7 +74,7 @@ def test_attributes_agree_with_the_compiler(module):
     assert module.function("frame<64>").attributes.local_bytes >= 256
 
 
-def test_occupancy(module):
+def test_occupancy_follows_block_and_shared_memory(module):
     light = module.function("light")
     full = light.occupancy(256)
     assert full.fraction == pytest.approx(1.0)

@@ -37,13 +37,13 @@ def report(bytecode):
     return json.loads(run_python(SCRIPT, options=("-W", "error"), **compiled).stdout)
 
 
-def test_import(tmp_path):
+def test_importing_is_cheap_and_changes_nothing(tmp_path):
     runs = [report(tmp_path) for _ in range(4)]
     assert runs[0]["heavy"] == []
     assert runs[0]["environment"]
     assert runs[0]["config"]
     assert not runs[0]["backends"]
-    # CPU time of the least disturbed run; the folders load with the first name used.
+    # CPU time of the least disturbed run; the modules load with the first name used.
     assert min(r["cost"] for r in runs) < 0.06, runs
 
 

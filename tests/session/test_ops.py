@@ -170,7 +170,7 @@ def test_pytrees_in_and_out(device, rng):
     np.testing.assert_array_equal(got["list"][0], 4 * parts["a"])
 
 
-def test_synchronize(device, rng):
+def test_a_session_may_wait_between_kernels(device, rng):
     @rc.op
     def waiting(s, x):
         out = s.alloc_output(x.shape, x.dtype)

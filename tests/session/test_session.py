@@ -203,7 +203,7 @@ def test_references_are_views():
     assert (row.destination.offset, row.source.offset, row.nbytes) == (36, 0, 12)
 
 
-def test_context():
+def test_a_session_tells_identity_and_stream():
     def body(s, x):
         identity = s.runtime_identity
         assert identity.platform == jax.default_backend()

@@ -20,7 +20,7 @@ def cpu():
 @pytest.mark.parametrize(
     "group", operations.groups(), ids=lambda group: group.operations[0].name
 )
-def test_operations(group):
+def test_results_have_the_bits_of_the_gpu(group):
     results, special = group.run()
     wrong = []
     for operation, bits in zip(group.operations, results, strict=True):

@@ -79,7 +79,7 @@ def graph_of(body: str) -> cfg.Graph:
         ),
     ],
 )
-def test_operand(text, expected):
+def test_operands_are_read(text, expected):
     names = {name: Register(name) for name in ("%r1", "%p1")}
     assert parse_operand(text, names.get) == expected
 

@@ -70,7 +70,7 @@ def expected(name, x, n):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_values(name):
+def test_values_stay(name):
     kernel = rc.kernel(
         PREAMBLE + body_of(name),
         shapes="m -> m",

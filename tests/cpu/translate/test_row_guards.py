@@ -109,7 +109,7 @@ def source(body):
 @pytest.mark.parametrize(
     ("body", "wanted"), [c[1::2] for c in CASES], ids=[c[0] for c in CASES]
 )
-def test_values(body, wanted):
+def test_values_stay(body, wanted):
     kernel = rc.kernel(
         PREAMBLE + source(body),
         shapes="m",

@@ -119,7 +119,7 @@ TAKEN = [
 
 
 @pytest.mark.parametrize("body", REFUSED)
-def test_refused(body):
+def test_what_ptxas_refuses_is_refused(body):
     with pytest.raises(rc.ValidationError) as caught:
         translate(module(f".loc 1 7 3\n{body}"), "k")
     text = str(caught.value)
@@ -128,7 +128,7 @@ def test_refused(body):
 
 
 @pytest.mark.parametrize("body", TAKEN)
-def test_taken(body):
+def test_what_ptxas_takes_is_taken(body):
     translate(module(body), "k")
 
 

@@ -78,7 +78,7 @@ def kernel(body, before=""):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_instruction(case):
+def test_an_instruction_is_refused_with_advice(case):
     body, instruction, advice, arch = CASES[case]
     with pytest.raises(rc.UnsupportedError) as caught:
         lower(kernel(body), arch)
@@ -141,7 +141,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("reader", ["nvrtc", "clang"])
 @pytest.mark.parametrize("case", TEXTS)
-def test_text(case, reader, request):
+def test_a_source_is_refused_with_advice(case, reader, request):
     before, body, words = TEXTS[case]
     if reader == "clang":
         request.getfixturevalue("no_nvrtc")
