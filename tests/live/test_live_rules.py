@@ -177,77 +177,6 @@ def test_programs_of_commands_are_bounded(monkeypatch):
         run(body)
 
 
-def nothing(s, x, out):
-    pass
-
-
-def with_k(s, x, out, *, k):
-    pass
-
-
-def live(**options):
-    return rc.live_op(nothing, name="f", **options)
-
-
-CALLS = {
-    "results": (lambda: live(), rc.ValidationError, "f: it has no results"),
-    "number": (
-        lambda: live(out=OUT)(3),
-        rc.SignatureError,
-        "f: operand 'x' is a Python int",
-    ),
-    "64 bits": (
-        lambda: live(out=OUT)(np.float64(3)),
-        rc.SignatureError,
-        "64-bit types are off",
-    ),
-    "count": (
-        lambda: live(out=OUT)(X, X),
-        rc.SignatureError,
-        "f: too many positional arguments. The function gets the session, 2 operands, "
-        "then the outputs.",
-    ),
-    "keyword": (
-        lambda: live(out=OUT)(X, k=1),
-        rc.SignatureError,
-        "f: got an unexpected keyword argument 'k'",
-    ),
-    "array": (
-        lambda: live(out=OUT)(x=jnp.asarray(X)),
-        rc.SignatureError,
-        "keyword argument 'x' holds an array",
-    ),
-    "static": (
-        lambda: rc.live_op(with_k, out=lambda x, **_: x)(X, k=[1]),
-        rc.SignatureError,
-        "keyword argument 'k' is a Python list; static arguments of a live op need",
-    ),
-    "in_out": (
-        lambda: live(in_out="y", out=OUT)(X),
-        rc.ValidationError,
-        "f: in_out names 'y'; the operands are x.",
-    ),
-    "out": (
-        lambda: live(out=3)(X),
-        rc.SignatureError,
-        "f: out has int, which has no shape and dtype",
-    ),
-    "grad": (
-        lambda: jax.grad(lambda x: live(out=OUT)(x).sum())(X),
-        rc.UnsupportedError,
-        "f has no differentiation rule. Wrap it with jax.custom_vjp or jax.custom_jvp.",
-    ),
-}
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_calls_are_checked_while_tracing(call):
-    run, error, text = CALLS[call]
-    with pytest.raises(error) as caught:
-        run()
-    assert text in str(caught.value)
-
-
 def test_nothing_leaks(device):
     class Data:
         pass
@@ -298,20 +227,6 @@ def test_several_threads_run_live_ops_at_once(device):
     assert not wrong
 
 
-# What leaves an op, and what does not
-
-
-def test_a_live_op_takes_no_references():
-    live = rc.live_op(lambda *_: None, name="inner", out=OUT)
-
-    @rc.op
-    def outer(s, x):
-        return live(x)
-
-    with pytest.raises(rc.SessionError, match=r"inner: operand '_\[0\]' is TensorRef"):
-        outer(X)
-
-
 def test_retained_tensors_stay_where_they_are():
     kept = []
 
@@ -329,9 +244,3 @@ def test_retained_tensors_stay_where_they_are():
     text = r"RetainedTensor\(float32\[100\]\) is on another device than the session"
     with pytest.raises(jax.errors.JaxRuntimeError, match=text):
         run(lambda s, *_: s.tensor(kept[0]))
-
-
-def test_a_live_op_cannot_be_exported():
-    op = rc.live_op(lambda s, x, out: s.copy_bytes(out, x), name="f", out=OUT)
-    with pytest.raises(NotImplementedError, match="host_callbacks"):
-        jax.export.export(jax.jit(op))(X)
