@@ -106,7 +106,7 @@ def _parameter_problem(parameters: tuple[Variable, ...], adaptation: Adaptation)
         if index >= len(parameters):
             return f"there is no parameter {index}, only {len(parameters)} of them"
         parameter = parameters[index]
-        pointer = parameter.size == 8 and parameter.type != "b8"
+        pointer = parameter.type in ("u64", "b64", "s64") and parameter.size == 8
         if index not in adaptation.dynamic and not pointer:
             return f"parameter {parameter.name} is no pointer of 64 bits"
     return ""

@@ -113,7 +113,13 @@ class Source:
         return {item.name: item for item in self.items if item.body}
 
     def function(self, name: str) -> Function:
-        """Returns what the reader makes of a function in `definitions`."""
+        """Returns what the reader makes of a function in `definitions`.
+
+        Raises:
+          UnsupportedError: It calls it otherwise.
+        """
+        if name not in self.module.functions:
+            raise UnsupportedError(f"function {name} is declared in an unusual way")
         return self.module.functions[name]
 
     def words(self, item: Item) -> frozenset[str]:
@@ -176,9 +182,11 @@ class Source:
 
         Args:
           items: In order.
-          edits: Inside of the items; no two overlap.
+          edits: Inside of the items; no two overlap. Of several that insert at one
+            place, the first comes first.
         """
-        waiting = sorted(edits, key=lambda edit: (edit.start, edit.end), reverse=True)
+        waiting = sorted(edits, key=lambda edit: (edit.start, edit.end))
+        waiting.reverse()  # what is inserted at one place keeps its order
         parts: list[str] = []
         for item in items:
             position = item.start
@@ -222,15 +230,18 @@ def instruction_spans(text: str, start: int, end: int) -> Iterator[tuple[int, in
 
 
 def first_statement(text: str, start: int, end: int) -> int:
-    """Returns where a body's declarations end: at its first label or instruction."""
+    """Returns where a body's declarations end: at its first label or instruction.
+
+    Or at a pragma, which belongs to what follows it.
+    """
     position = start
     while (position := _skip(_SPACE, text, position)) < end:
         if found := _LINE.match(text, position):
             position = found.end()
-        elif text[position] == ".":
-            position = _find(text, ";", position) + 1
-        else:
+        elif text[position] != "." or text.startswith(".pragma", position):
             break
+        else:
+            position = _find(text, ";", position) + 1
     return position
 
 
@@ -296,9 +307,12 @@ def _item(head: str, start: int, end: int, body: tuple[int, int] | None) -> Item
         return Item("section", "", start, end)
     if found := _FUNCTION.search(head):
         return Item("function", found[1], start, end, body)
-    words = _WORD.findall(_EXTENTS.sub(" ", head))
+    head = _EXTENTS.sub(" ", head)
+    words = _WORD.findall(head)
     if head.startswith(".alias"):
         return Item("function", words[1], start, end)
     if _VARIABLE.search(head):
+        if "," in head:
+            raise UnsupportedError(f"`{' '.join(head.split())}` declares several names")
         return Item("variable", words[-1], start, end)
     return Item("directive", "", start, end)

@@ -15,21 +15,21 @@ FRONT = """
 #include <cuda_bf16.h>
 struct Complex { double re, im; };
 """
-# The C type of a scalar, the dtype of its bytes, and how it becomes doubles.
+# The C type of a scalar, the dtype of its bytes, and its members.
 TYPES = {
-    "signed char": "int8",
-    "unsigned char": "uint8",
-    "short": "int16",
-    "unsigned short": "uint16",
-    "int": "int32",
-    "unsigned": "uint32",
-    "long long": "int64",
-    "unsigned long long": "uint64",
-    "bool": "bool",
-    "__half": "float16",
-    "__nv_bfloat16": "bfloat16",
-    "float": "float32",
-    "double": "float64",
+    "signed char": ("int8", ""),
+    "unsigned char": ("uint8", ""),
+    "short": ("int16", ""),
+    "unsigned short": ("uint16", ""),
+    "int": ("int32", ""),
+    "unsigned": ("uint32", ""),
+    "long long": ("int64", ""),
+    "unsigned long long": ("uint64", ""),
+    "bool": ("bool", ""),
+    "__half": ("float16", ""),
+    "__nv_bfloat16": ("bfloat16", ""),
+    "float": ("float32", ""),
+    "double": ("float64", ""),
 }
 VECTORS = {
     "float2": ("float32", "xy"),
@@ -42,15 +42,23 @@ VECTORS = {
 }
 
 
-def kernel(c_type: str, values: list[str]) -> str:
+def kernel(index: int, c_type: str, members: list[str]) -> str:
     stored = "".join(
         f"out[{n * THREADS} + threadIdx.x] = (double)(float)({value}) + x[threadIdx.x];"
-        for n, value in enumerate(values)
+        for n, value in enumerate(members)
     )
     return (
-        f'{FRONT} extern "C" __global__ void k(const double* x, {c_type} a, '
-        f"double* out) {{ {stored} }}"
+        f'extern "C" __global__ void k{index}(const double* x, {c_type} a, '
+        f"double* out) {{ {stored} }}\n"
     )
+
+
+ALL_TYPES = TYPES | VECTORS
+# One kernel per type, compiled at once.
+SOURCE = FRONT + "".join(
+    kernel(index, c_type, [f"a.{lane}" for lane in lanes] or ["a"])
+    for index, (c_type, (_, lanes)) in enumerate(ALL_TYPES.items())
+)
 
 
 def scalars(rng, dtype: str, *shape: int) -> np.ndarray:
@@ -64,14 +72,14 @@ def scalars(rng, dtype: str, *shape: int) -> np.ndarray:
 
 def check(device, rng, c_type, dtype, lanes, batched):
     """Compares with NumPy; `lanes` are the members, "" for a single number."""
-    members = [f"a.{lane}" for lane in lanes] or ["a"]
+    members = lanes or "a"
     x = rng.standard_normal(THREADS)
     a = scalars(rng, dtype, *([COUNT] if batched else []), len(members))
     indices = (1, 2) if batched else (2,)
     got = run(
         device,
-        kernel(c_type, members),
-        "k",
+        SOURCE,
+        f"k{list(ALL_TYPES).index(c_type)}",
         Adaptation(1, indices, dynamic=(1,)),
         [
             x,
@@ -87,7 +95,7 @@ def check(device, rng, c_type, dtype, lanes, batched):
 @pytest.mark.parametrize("batched", [False, True], ids=["shared", "batched"])
 @pytest.mark.parametrize("c_type", TYPES)
 def test_a_number(x64, device, rng, c_type, batched):
-    check(device, rng, c_type, TYPES[c_type], "", batched)
+    check(device, rng, c_type, *TYPES[c_type], batched)
 
 
 @pytest.mark.parametrize("c_type", VECTORS)

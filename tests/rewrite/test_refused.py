@@ -147,6 +147,14 @@ TEXTS = {
         kernel("bra X")[:-7],
         "the PTX cannot be read: the PTX ends where a } is missing.",
     ),
+    "two variables at once": (
+        kernel("", ".global .u32 a, b;"),
+        "the PTX cannot be read: `.global .u32 a, b` declares several names.",
+    ),
+    "a name with a dot": (
+        kernel("call a.b;", ".func a.b() { ret; }\n"),
+        "the PTX cannot be read: function a is declared in an unusual way.",
+    ),
     "an unknown directive": (
         kernel(".bogus 3;"),
         "the PTX cannot be read: PTX directive `.bogus 3` is not supported.",
@@ -165,9 +173,11 @@ def test_a_parameter_that_is_not_there():
     assert reason == "there is no parameter 4, only 4 of them."
 
 
-def test_a_parameter_that_is_no_pointer():
-    reason = refusal(kernel(""), "k", Adaptation(1, (0, 3)))
-    assert reason == "parameter n is no pointer of 64 bits."
+@pytest.mark.parametrize("declared", [".u32 q", ".f64 q", ".align 8 .b8 q[8]"])
+def test_a_parameter_that_is_no_pointer(declared):
+    text = kernel("").replace(".u64 q", declared)
+    reason = refusal(text, "k", Adaptation(1, (0, 1)))
+    assert reason == "parameter q is no pointer of 64 bits."
 
 
 @pytest.mark.parametrize(

@@ -211,6 +211,26 @@ def test_a_loop_that_begins_with_the_body_computes_addresses_once():
     assert changed.index("mad.lo.u64") < changed.index("AGAIN:")
 
 
+@pytest.mark.parametrize("grid_z", [1, 2])
+def test_addresses_come_before_all_else(device, grid_z):
+    body = "mov.u32 %r1, %ctaid.z; ld.param.u64 %d1, [p]; st.global.u32 [%d1], %r1;"
+    text = f"{HEADER}.visible .entry k(.param .u64 p) {{ {REGISTERS} {body} ret; }}"
+    adaptation = Adaptation(1, (0,), grid_z=grid_z)
+    got = run(device, text, "k", adaptation, [Result((1,), "int32")], sizes=(5,))
+    assert set(got.flat) <= set(range(grid_z))
+    changed = rewritten(text, "k", adaptation)
+    assert changed.index("mad.lo.u64") < changed.index("st.global")
+
+
+def test_a_pragma_stays_with_what_follows():
+    body = '.pragma "used_bytes_mask 7"; ld.param.v4.b8 {%h0, %h1, %h2, %h3}, [s];'
+    lines = lines_of(kernel(body), Adaptation(dynamic=(1,)))
+    assert lines[lines.index("ret;") - 1] == (
+        '.pragma "used_bytes_mask 7"; '
+        "ld.global.nc.v4.b8 {%h0, %h1, %h2, %h3}, [%jrc_p1+0];"
+    )
+
+
 WHOLE = """
 .func unused(.param .u32 x) { ret; }
 .func (.param .b32 r) twice(.param .b32 x);
