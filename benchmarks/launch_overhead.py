@@ -4,8 +4,9 @@ Both launch the same saxpy kernel: from an unrolled function and from a fori_loo
 command buffers (CUDA graphs) as XLA enables them by default and without; then over
 2**28 floats, as bandwidth, beside a device copy. Needs nvcc and a CUDA device.
 
-XLA calls a handler's initialize stage, where ours loads modules, once per custom call
-in every execution of a program. `staged` is the handwritten handler with an empty one.
+XLA calls a handler's initialize stage, if there is one, once per custom call in every
+execution of a program. `staged` is the handwritten handler with an empty one; ours has
+none.
 """
 
 from __future__ import annotations

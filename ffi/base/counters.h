@@ -12,7 +12,7 @@ struct Counters {
   std::atomic<int64_t> inflate{0};           // images decompressed
   std::atomic<int64_t> images{0};            // distinct images alive
   std::atomic<int64_t> load_host_kernel{0};  // calls of the Python hook
-  std::atomic<int64_t> initialize{0};        // first uses of an executable on a device
+  std::atomic<int64_t> load{0};              // programs made ready on a device
   std::atomic<int64_t> library_load{0};
   std::atomic<int64_t> library_unload{0};
 };

@@ -24,8 +24,17 @@ bool Find(GetProcAddress get, const char* name, Function& function, int abi = kA
   return result == CUDA_SUCCESS && address != nullptr;
 }
 
+constexpr char kLibrary[] = "libcuda.so.1";
+
+// Whether somebody in this process has loaded the driver.
+bool IsLoaded() {
+  void* const library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (library != nullptr) dlclose(library);
+  return library != nullptr;
+}
+
 std::string Open(Driver& driver) {
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     return "The CUDA driver cannot be loaded (" + std::string(dlerror()) +
            "). Install the NVIDIA driver, or run on the CPU.";
@@ -40,11 +49,15 @@ std::string Open(Driver& driver) {
   find("cuInit", driver.Init);
   find("cuGetErrorName", driver.GetErrorName);
   find("cuGetErrorString", driver.GetErrorString);
+  find("cuCtxGetCurrent", driver.CtxGetCurrent);
   find("cuCtxGetDevice", driver.CtxGetDevice);
   find("cuCtxPopCurrent", driver.CtxPopCurrent);
   find("cuCtxPushCurrent", driver.CtxPushCurrent);
   find("cuDeviceGetAttribute", driver.DeviceGetAttribute);
   find("cuDeviceGetName", driver.DeviceGetName);
+  find("cuDevicePrimaryCtxGetState", driver.DevicePrimaryCtxGetState);
+  find("cuDevicePrimaryCtxRelease", driver.DevicePrimaryCtxRelease);
+  find("cuDevicePrimaryCtxRetain", driver.DevicePrimaryCtxRetain);
   find("cuKernelGetAttribute", driver.KernelGetAttribute);
   find("cuKernelGetFunction", driver.KernelGetFunction);
   find("cuKernelSetAttribute", driver.KernelSetAttribute);
@@ -64,9 +77,12 @@ std::string Open(Driver& driver) {
   find("cuMemsetD2D8Async", driver.MemsetD2D8Async);
   find("cuMemsetD8Async", driver.MemsetD8Async);
   find("cuOccupancyMaxActiveBlocksPerMultiprocessor", driver.MaxActiveBlocks);
+  find("cuStreamCreate", driver.StreamCreate);
+  find("cuStreamDestroy", driver.StreamDestroy);
   find("cuStreamGetCtx", driver.StreamGetCtx);
   find("cuStreamIsCapturing", driver.StreamIsCapturing);
   find("cuStreamSynchronize", driver.StreamSynchronize);
+  find("cuThreadExchangeStreamCaptureMode", driver.ThreadExchangeStreamCaptureMode);
   if (!missing.empty()) return "The CUDA driver lacks" + missing + ". Upgrade it.";
   if (!Find(get, "cuKernelGetParamInfo", driver.KernelGetParamInfo, kParamInfoAbi)) {
     driver.KernelGetParamInfo = nullptr;
@@ -102,6 +118,33 @@ const Driver& GetDriver() {
 Status Check(CUresult result, const char* call) {
   if (result == CUDA_SUCCESS) return Status();
   return Internal(Describe(GetDriver(), result, call));
+}
+
+std::optional<CUdevice> CurrentDevice() {
+  if (!IsLoaded() || !GetDriver().error.empty()) return std::nullopt;
+  const Driver& driver = GetDriver();
+  CUcontext current = nullptr;
+  CUdevice device;
+  if (driver.CtxGetCurrent(&current) != CUDA_SUCCESS || current == nullptr ||
+      driver.CtxGetDevice(&device) != CUDA_SUCCESS) {
+    return std::nullopt;
+  }
+  unsigned int flags;
+  int active = 0;  // asking for a context that is not would make it
+  if (driver.DevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS ||
+      active == 0) {
+    return std::nullopt;
+  }
+  CUcontext primary = nullptr;
+  if (driver.DevicePrimaryCtxRetain(&primary, device) != CUDA_SUCCESS) {
+    return std::nullopt;
+  }
+  driver.DevicePrimaryCtxRelease(device);
+  return primary == current ? std::optional<CUdevice>(device) : std::nullopt;
+}
+
+void CaptureExemption::Exchange() {
+  GetDriver().ThreadExchangeStreamCaptureMode(&mode_);
 }
 
 ContextScope::ContextScope(CUstream stream) {

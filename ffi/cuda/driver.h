@@ -3,6 +3,7 @@
 
 #include <cuda.h>
 
+#include <optional>
 #include <string>
 
 #include "ffi/base/error.h"
@@ -15,11 +16,15 @@ struct Driver {
   decltype(&::cuInit) Init = nullptr;
   decltype(&::cuGetErrorName) GetErrorName = nullptr;
   decltype(&::cuGetErrorString) GetErrorString = nullptr;
+  decltype(&::cuCtxGetCurrent) CtxGetCurrent = nullptr;
   decltype(&::cuCtxGetDevice) CtxGetDevice = nullptr;
   decltype(&::cuCtxPopCurrent) CtxPopCurrent = nullptr;
   decltype(&::cuCtxPushCurrent) CtxPushCurrent = nullptr;
   decltype(&::cuDeviceGetAttribute) DeviceGetAttribute = nullptr;
   decltype(&::cuDeviceGetName) DeviceGetName = nullptr;
+  decltype(&::cuDevicePrimaryCtxGetState) DevicePrimaryCtxGetState = nullptr;
+  decltype(&::cuDevicePrimaryCtxRelease) DevicePrimaryCtxRelease = nullptr;
+  decltype(&::cuDevicePrimaryCtxRetain) DevicePrimaryCtxRetain = nullptr;
   decltype(&::cuKernelGetAttribute) KernelGetAttribute = nullptr;
   decltype(&::cuKernelGetFunction) KernelGetFunction = nullptr;
   decltype(&::cuKernelSetAttribute) KernelSetAttribute = nullptr;
@@ -39,9 +44,13 @@ struct Driver {
   decltype(&::cuMemsetD2D8Async) MemsetD2D8Async = nullptr;
   decltype(&::cuMemsetD8Async) MemsetD8Async = nullptr;
   decltype(&::cuOccupancyMaxActiveBlocksPerMultiprocessor) MaxActiveBlocks = nullptr;
+  decltype(&::cuStreamCreate) StreamCreate = nullptr;
+  decltype(&::cuStreamDestroy) StreamDestroy = nullptr;
   decltype(&::cuStreamGetCtx) StreamGetCtx = nullptr;
   decltype(&::cuStreamIsCapturing) StreamIsCapturing = nullptr;
   decltype(&::cuStreamSynchronize) StreamSynchronize = nullptr;
+  decltype(&::cuThreadExchangeStreamCaptureMode) ThreadExchangeStreamCaptureMode =
+      nullptr;
 
   decltype(&::cuKernelGetParamInfo) KernelGetParamInfo = nullptr;  // null before 12.4
 };
@@ -51,6 +60,25 @@ const Driver& GetDriver();
 
 // "cuLaunchKernelEx failed: CUDA_ERROR_INVALID_VALUE (invalid argument)", or OK.
 Status Check(CUresult result, const char* call);
+
+// The device whose primary context, in which XLA works, is current on this thread. Does
+// not load the driver: a process that only compiles for CUDA has no use for it.
+std::optional<CUdevice> CurrentDevice();
+
+// While it lives, this thread may make calls that a capture of a stream forbids, such
+// as to load a module; they do not become part of what is captured.
+class CaptureExemption {
+ public:
+  CaptureExemption() { Exchange(); }
+  ~CaptureExemption() { Exchange(); }
+  CaptureExemption(const CaptureExemption&) = delete;
+  CaptureExemption& operator=(const CaptureExemption&) = delete;
+
+ private:
+  void Exchange();
+
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // then the thread's own
+};
 
 // Makes the stream's context current for the life of the scope.
 class ContextScope {

@@ -49,9 +49,33 @@ Result<std::shared_ptr<CUlib_st>> LoadLibrary(const Image& image) {
   return std::shared_ptr<CUlib_st>(handle, Unload());
 }
 
-Status WriteVariables(const std::string& who, const Image& image, CUlibrary library,
-                      CUstream stream) {
+// A stream of its own: the caller's may be captured, and then records what is asked of
+// it.
+class OwnStream {
+ public:
+  OwnStream() {
+    status_ = Check(GetDriver().StreamCreate(&stream_, CU_STREAM_NON_BLOCKING),
+                    "cuStreamCreate");
+  }
+  ~OwnStream() {
+    if (status_.ok()) GetDriver().StreamDestroy(stream_);
+  }
+  OwnStream(const OwnStream&) = delete;
+  OwnStream& operator=(const OwnStream&) = delete;
+
+  const Status& status() const { return status_; }
+  CUstream get() const { return stream_; }
+
+ private:
+  CUstream stream_ = nullptr;
+  Status status_;
+};
+
+Status WriteVariables(const std::string& who, const Image& image, CUlibrary library) {
+  if (image.variables().empty()) return Status();
   const Driver& driver = GetDriver();
+  const OwnStream stream;
+  RETURN_IF_ERROR(stream.status());
   for (const VariableValue& variable : image.variables()) {
     const std::string name = who + ": variable '" + variable.symbol + "'";
     CUdeviceptr address = 0;
@@ -68,14 +92,13 @@ Status WriteVariables(const std::string& who, const Image& image, CUlibrary libr
                              Str(variable.bytes.size()) + ". Give as many.");
     }
     if (status.ok()) {
-      status =
-          Check(driver.MemcpyHtoDAsync(address, variable.bytes.data(), bytes, stream),
-                "cuMemcpyHtoDAsync");
+      status = Check(
+          driver.MemcpyHtoDAsync(address, variable.bytes.data(), bytes, stream.get()),
+          "cuMemcpyHtoDAsync");
     }
     if (!status.ok()) return Internal(name + ": " + status.message() + ".");
   }
-  if (image.variables().empty()) return Status();
-  return Check(driver.StreamSynchronize(stream), "cuStreamSynchronize");
+  return Check(driver.StreamSynchronize(stream.get()), "cuStreamSynchronize");
 }
 
 Status DoesNotLoad(const Plan& plan, const FunctionInfo& function, const Image& image,
@@ -191,7 +214,7 @@ std::string KernelName(const Plan& plan, const FunctionInfo& function) {
 }
 
 Result<CUkernel> LoadKernel(const Plan& plan, const FunctionInfo& function,
-                            Image& image, const Device& device, CUstream stream) {
+                            Image& image, const Device& device) {
   if (plan.images[function.image].kind == ImageKind::kHostPtx) {
     return FailedPrecondition(KernelName(plan, function) +
                               ": compiled for the CPU, run on " + device.name +
@@ -206,8 +229,8 @@ Result<CUkernel> LoadKernel(const Plan& plan, const FunctionInfo& function,
     if (!loaded.ok()) {
       return DoesNotLoad(plan, function, image, device, loaded.status());
     }
-    RETURN_IF_ERROR(WriteVariables(KernelName(plan, function), image,
-                                   loaded.value().get(), stream));
+    RETURN_IF_ERROR(
+        WriteVariables(KernelName(plan, function), image, loaded.value().get()));
     library = image.Publish(device.handle, std::move(loaded.value()));
   }
   CUkernel kernel = nullptr;

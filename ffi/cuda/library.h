@@ -26,9 +26,9 @@ std::string KernelName(const Plan& plan, const FunctionInfo& function);
 
 // Loads the kernel and its image on the device of the current context, and checks its
 // parameters against the driver's. When the image is new there, gives its variables
-// their values, and waits on `stream` for that.
+// their values, and waits for that.
 Result<CUkernel> LoadKernel(const Plan& plan, const FunctionInfo& function,
-                            Image& image, const Device& device, CUstream stream);
+                            Image& image, const Device& device);
 
 // Checks a launch against the limits of the device, and raises those that the driver
 // wants to be asked for.

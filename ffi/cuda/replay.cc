@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -142,27 +144,44 @@ const CudaReplay::Kernels* CudaReplay::Find(int ordinal) const {
   return found == kernels_.end() ? nullptr : &found->second;
 }
 
-void CudaReplay::Publish(int ordinal, Kernels kernels) {
+const CudaReplay::Kernels* CudaReplay::Publish(int ordinal, Kernels kernels) {
   std::lock_guard<std::mutex> lock(mutex_);
   const Kernels& kept = kernels_.try_emplace(ordinal, std::move(kernels)).first->second;
   if (ordinal >= 0 && ordinal < kFastOrdinals) {
     near_[ordinal].store(&kept, std::memory_order_release);
   }
+  return &kept;
 }
 
-// Several threads may load at once; all of them find the same handles.
-Status CudaReplay::Load(CUstream stream, int ordinal) {
+void CudaReplay::Preload() {
+  // Values of variables are written once per device, so they wait for those that are
+  // used.
+  for (const std::shared_ptr<Image>& image : images_) {
+    if (!image->variables().empty()) return;
+  }
+  // XLA numbers devices as the driver does.
+  const std::optional<CUdevice> device = CurrentDevice();
+  if (device) static_cast<void>(LoadHere(*device));
+}
+
+Result<const CudaReplay::Kernels*> CudaReplay::Load(CUstream stream, int ordinal) {
   if (!GetDriver().error.empty()) {
     return FailedPrecondition(plan_.op_name + ": " + GetDriver().error);
   }
   const ContextScope scope(stream);
   RETURN_IF_ERROR(scope.status());
+  return LoadHere(ordinal);
+}
+
+// Several threads may load at once; all of them find the same handles.
+Result<const CudaReplay::Kernels*> CudaReplay::LoadHere(int ordinal) {
+  const CaptureExemption exemption;
   Result<Device> device = QueryDevice();
   if (!device.ok()) return device.status();
   Kernels kernels;
   for (const FunctionInfo& function : plan_.functions) {
     Result<CUkernel> kernel =
-        LoadKernel(plan_, function, *images_[function.image], device.value(), stream);
+        LoadKernel(plan_, function, *images_[function.image], device.value());
     if (!kernel.ok()) return kernel.status();
     kernels.push_back(kernel.value());
   }
@@ -178,16 +197,16 @@ Status CudaReplay::Load(CUstream stream, int ordinal) {
     RETURN_IF_ERROR(
         PrepareLaunch(plan_, *launch, kernels[launch->function], device.value()));
   }
-  ++GlobalCounters().initialize;
-  Publish(ordinal, std::move(kernels));
-  return Status();
+  ++GlobalCounters().load;
+  return Publish(ordinal, std::move(kernels));
 }
 
-Status CudaReplay::Execute(CUstream stream, int ordinal, char* const* buffers) const {
+Status CudaReplay::Execute(CUstream stream, int ordinal, char* const* buffers) {
   const Kernels* kernels = Find(ordinal);
   if (kernels == nullptr) {
-    return Internal(plan_.op_name + ": its kernels are not loaded on device " +
-                    Str(ordinal) + ".");
+    const Result<const Kernels*> loaded = Load(stream, ordinal);
+    if (!loaded.ok()) return loaded.status();
+    kernels = loaded.value();
   }
   const Call call{stream, *kernels, buffers};
   if (!needs_context_) return RunAll(call);

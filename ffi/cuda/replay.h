@@ -23,16 +23,14 @@ class CudaReplay {
 
   const Plan& plan() const { return plan_; }
 
-  // Loads everything that Execute needs on the stream's device. Only the first call per
-  // device does any work.
-  Status Initialize(CUstream stream, int ordinal) {
-    if (Find(ordinal) != nullptr) return Status();
-    return Load(stream, ordinal);
-  }
+  // Loads everything that Execute needs on the device whose context is current, if one
+  // is. What fails is left to Execute: the program may be meant for another device.
+  void Preload();
 
   // Safe while the stream is captured: no allocation, no lock, and driver calls on
-  // `stream` only. `buffers` holds the addresses of operands, then of results.
-  Status Execute(CUstream stream, int ordinal, char* const* buffers) const;
+  // `stream` only, but for the first call on a device that Preload has not seen: that
+  // one loads. `buffers` holds the addresses of operands, then of results.
+  Status Execute(CUstream stream, int ordinal, char* const* buffers);
 
  private:
   using Kernels = std::vector<CUkernel>;  // one per function
@@ -93,10 +91,12 @@ class CudaReplay {
     uint32_t count = 1;    // batch elements
   };
 
-  // The kernels of a device; null before it is initialized.
+  // The kernels of a device; null before they are loaded.
   const Kernels* Find(int ordinal) const;
-  void Publish(int ordinal, Kernels kernels);
-  Status Load(CUstream stream, int ordinal);
+  const Kernels* Publish(int ordinal, Kernels kernels);
+  // On the stream's device, or on that of the current context.
+  Result<const Kernels*> Load(CUstream stream, int ordinal);
+  Result<const Kernels*> LoadHere(int ordinal);
 
   Slot Locate(const BufferRef& ref) const;
   Step Prepare(const Launch& launch) const;

@@ -44,9 +44,6 @@ nb::dict ToDict(const StateType& type) {
 nb::dict ToDict(const Handlers& handlers) {
   nb::dict result;
   result["instantiate"] = Capsule(handlers.instantiate);
-  if (handlers.initialize != nullptr) {
-    result["initialize"] = Capsule(handlers.initialize);
-  }
   result["execute"] = Capsule(handlers.execute);
   return result;
 }
@@ -98,7 +95,7 @@ nb::dict ReadCounters() {
   result["inflate"] = counters.inflate.load();
   result["images"] = counters.images.load();
   result["load_host_kernel"] = counters.load_host_kernel.load();
-  result["initialize"] = counters.initialize.load();
+  result["load"] = counters.load.load();
   result["library_load"] = counters.library_load.load();
   result["library_unload"] = counters.library_unload.load();
   return result;

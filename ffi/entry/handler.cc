@@ -207,15 +207,13 @@ struct CudaState {
 
 constexpr ffi::TypeInfo kCudaStateInfo = ffi::MakeTypeInfo<CudaState>();
 
-// No driver call: this also runs where there is no GPU.
+// This also runs where there is no GPU, or for another one.
 ffi::ErrorOr<std::unique_ptr<CudaState>> InstantiateCuda(ffi::Dictionary attributes) {
   Result<Program> program = DecodeProgram(attributes);
   if (!program.ok()) return ffi::Unexpected(ToError(program.status()));
-  return std::make_unique<CudaState>(std::move(program.value()));
-}
-
-ffi::Error InitializeCuda(CUstream stream, int32_t ordinal, CudaState* state) {
-  return ToError(state->replay.Initialize(stream, ordinal));
+  auto state = std::make_unique<CudaState>(std::move(program.value()));
+  state->replay.Preload();
+  return state;
 }
 
 ffi::Error ExecuteCuda(CUstream stream, int32_t ordinal, CudaState* state,
@@ -231,11 +229,6 @@ ffi::Error ExecuteCuda(CUstream stream, int32_t ordinal, CudaState* state,
 
 XLA_FFI_DEFINE_HANDLER(kInstantiateCuda, InstantiateCuda,
                        ffi::Ffi::BindInstantiate().Attrs());
-XLA_FFI_DEFINE_HANDLER(kInitializeCuda, InitializeCuda,
-                       ffi::Ffi::BindInitialize()
-                           .Ctx<ffi::PlatformStream<CUstream>>()
-                           .Ctx<ffi::DeviceOrdinal>()
-                           .Ctx<ffi::State<CudaState>>());
 
 auto BindExecuteCuda() {
   return ffi::Ffi::BindExecute()
@@ -258,9 +251,7 @@ ApiVersion XlaFfiApiVersion() { return {XLA_FFI_API_MAJOR, XLA_FFI_API_MINOR}; }
 
 StateType CpuStateType() { return TypeOf<CpuState>(kCpuStateInfo); }
 
-Handlers CpuHandlers() {
-  return {Address(kInstantiateCpu), nullptr, Address(kExecuteCpu)};
-}
+Handlers CpuHandlers() { return {Address(kInstantiateCpu), Address(kExecuteCpu)}; }
 
 #ifdef JAX_RAWCUDA_CUDA
 
@@ -269,7 +260,7 @@ std::string DriverStatus() { return GetDriver().error; }
 StateType CudaStateType() { return TypeOf<CudaState>(kCudaStateInfo); }
 
 Handlers CudaHandlers(bool capturable) {
-  return {Address(kInstantiateCuda), Address(kInitializeCuda),
+  return {Address(kInstantiateCuda),
           Address(capturable ? kExecuteCuda : kExecuteCudaSync)};
 }
 

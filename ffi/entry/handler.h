@@ -5,10 +5,10 @@
 
 namespace jax_rawcuda {
 
-// The stages of one target on one platform. `initialize` is null on the CPU.
+// The stages of one target on one platform. There is no initialize stage: XLA would
+// call it once per custom call in every execution.
 struct Handlers {
   void* instantiate;
-  void* initialize;
   void* execute;
 };
 

@@ -59,7 +59,6 @@ class CudaProgram final : public LiveProgram {
              const std::vector<uintptr_t>& buffers) override {
     RETURN_IF_ERROR(CheckCount(replay_.plan(), buffers.size()));
     const auto handle = reinterpret_cast<CUstream>(stream);
-    RETURN_IF_ERROR(replay_.Initialize(handle, ordinal));
     std::vector<char*> pointers;
     for (const uintptr_t address : buffers) {
       pointers.push_back(reinterpret_cast<char*>(address));

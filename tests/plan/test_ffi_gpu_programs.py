@@ -10,20 +10,27 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support.cuda_plans import N, X, like, twice
+from support.cuda_plans import SOURCE, N, X, compiled, like, twice, twice_plan
 from support.cuda_plans import _need_a_device as _need_a_device
 from support.plan_bytes import (
+    CUBIN,
     call,
     copy,
     encode,
     fill,
+    function,
+    launch,
     operand,
+    pointer,
     result,
+    u32,
+    values,
 )
 from support.process import run_python
 
 from jax_rawcuda import _ffi
 
+driver = pytest.importorskip("cuda.bindings.driver")
 pytestmark = pytest.mark.gpu
 
 
@@ -95,6 +102,88 @@ def test_the_library_is_loaded_once_and_unloaded_with_its_executables():
     assert after["library_unload"] - before["library_unload"] == 1
 
 
+def test_a_program_is_loaded_while_it_is_compiled():
+    before = _ffi.counters()["load"]
+    program = jax.jit(lambda x: twice(x)).lower(X).compile()
+    assert _ffi.counters()["load"] - before == 1
+    for i in range(3):
+        np.testing.assert_array_equal(program(X + i), 2 * (X + i) + 1)
+    assert _ffi.counters()["load"] - before == 1
+
+
+def check(results):
+    """Returns what a function of the driver returns, without its status."""
+    error, *returned = results
+    assert error == 0, error
+    return returned[0] if returned else None
+
+
+@pytest.fixture
+def stream():
+    """A stream of the device's primary context, which is current meanwhile."""
+    device = check(driver.cuDeviceGet(0))
+    check(driver.cuCtxPushCurrent(check(driver.cuDevicePrimaryCtxRetain(device))))
+    made = check(driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
+    yield made
+    check(driver.cuStreamDestroy(made))
+    check(driver.cuCtxPopCurrent())
+    check(driver.cuDevicePrimaryCtxRelease(device))
+
+
+def captured(stream, mode, run):
+    """Records what `run` asks of the stream; returns the graph, ready to launch."""
+    mode = getattr(driver.CUstreamCaptureMode, f"CU_STREAM_CAPTURE_MODE_{mode}")
+    check(driver.cuStreamBeginCapture(stream, mode))
+    try:
+        status = run()
+    finally:
+        graph = check(driver.cuStreamEndCapture(stream))
+    assert status == ("", "")
+    return check(driver.cuGraphInstantiate(graph, 0))
+
+
+MODES = ["GLOBAL", "THREAD_LOCAL", "RELAXED"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_program_may_be_loaded_while_a_stream_is_captured(mode, stream):
+    # An image that no other test has, so that its library is loaded here.
+    image = compiled(CUBIN, f"{SOURCE}__device__ char unique_{mode}[1];")
+    plan = twice_plan(image=image)
+    program = _ffi.load_program("cuda", plan.plan, plan.images)
+    x, out = jnp.asarray(X), jnp.zeros(N, jnp.float32)
+    jax.block_until_ready((x, out))
+    buffers = [a.unsafe_buffer_pointer() for a in (x, out)]
+    before = _ffi.counters()
+    graph = captured(stream, mode, lambda: program.run(int(stream), 0, buffers))
+    after = _ffi.counters()
+    assert after["load"] - before["load"] == 1
+    assert after["library_load"] - before["library_load"] == 1
+    check(driver.cuGraphLaunch(graph, stream))
+    check(driver.cuStreamSynchronize(stream))
+    np.testing.assert_array_equal(out, 2 * X + 1)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_variables_get_their_values_while_a_stream_is_captured(mode, stream):
+    source = f"""__device__ int counter; __device__ char unique_{mode}[1];
+    extern "C" __global__ void count(int* out) {{ *out = counter++; }}"""
+    plan = encode(
+        [launch(0, [pointer(result(0))])],
+        results=[4],
+        images=[(CUBIN, compiled(CUBIN, source), values(counter=u32(40)))],
+        functions=[function("count", [("out", 8)])],
+    )
+    program = _ffi.load_program("cuda", plan.plan, plan.images)
+    out = jax.block_until_ready(jnp.zeros(1, jnp.int32))
+    address = out.unsafe_buffer_pointer()
+    graph = captured(stream, mode, lambda: program.run(int(stream), 0, [address]))
+    for _ in range(3):
+        check(driver.cuGraphLaunch(graph, stream))
+    check(driver.cuStreamSynchronize(stream))
+    assert int(out[0]) == 42
+
+
 def test_caches_cleared_with_work_in_flight():
     x = jnp.asarray(X)
     for i in range(20):
@@ -106,8 +195,6 @@ def test_caches_cleared_with_work_in_flight():
 
 
 def test_a_foreign_context_does_no_harm():
-    from cuda.bindings import driver
-
     step = jax.jit(lambda x: twice(x))
     jax.block_until_ready(step(X))  # JAX has made the primary context by now
     error, device = driver.cuDeviceGet(0)

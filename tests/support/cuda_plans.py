@@ -60,10 +60,10 @@ def compute_capability() -> str:
 
 
 @functools.cache
-def compiled(kind: int) -> bytes:
+def compiled(kind: int, source: str = SOURCE) -> bytes:
     from cuda.bindings import nvrtc
 
-    error, program = nvrtc.nvrtcCreateProgram(SOURCE.encode(), b"k.cu", 0, [], [])
+    error, program = nvrtc.nvrtcCreateProgram(source.encode(), b"k.cu", 0, [], [])
     assert error == 0
     family = "sm" if kind == CUBIN else "compute"
     options = [f"-arch={family}_{compute_capability()}".encode(), b"-std=c++17"]

@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 CUBIN, PTX, HOST_PTX = 1, 2, 3
+HAS_VARIABLES = 0x80
 OPERAND, RESULT = 0, 1
 COOPERATIVE, PROGRAMMATIC, AT_ONCE = 1, 2, 4
 
@@ -98,6 +99,11 @@ def function(
     return u32(image) + text(lowered or name) + text(name) + listing
 
 
+def values(**variables: bytes) -> bytes:
+    """The first values of an image's variables."""
+    return listed([text(symbol) + text(data) for symbol, data in variables.items()])
+
+
 def batch_axis(size: int, *strides: int) -> bytes:
     return u64(size, *strides)
 
@@ -127,15 +133,17 @@ def encode(
     batch: Sequence[bytes] = (),
     at_once: int = 1,
     own_strides: Sequence[int] | None = None,
-    images: Sequence[tuple[int, bytes]] = (),
+    images: Sequence[tuple[int, bytes] | tuple[int, bytes, bytes]] = (),
     functions: Sequence[bytes] = (),
 ) -> Encoded:
     stored, entries = b"", []
-    for kind, raw in images:
-        packed = zlib.compress(raw, 1)
-        place = u64(len(stored), len(packed), len(raw))
-        entries.append(u8(kind) + hashlib.sha256(raw).digest() + place)
-        stored += packed
+    for kind, *blobs in images:  # the code, and perhaps values of its variables
+        entries.append(u8(kind | HAS_VARIABLES * (len(blobs) - 1)))
+        for raw in blobs:
+            packed = zlib.compress(raw, 1)
+            place = u64(len(stored), len(packed), len(raw))
+            entries[-1] += hashlib.sha256(raw).digest() + place
+            stored += packed
     plan = b"JRC1" + text(name)
     plan += listed([u64(size) for size in operands])
     plan += listed([u64(size) for size in results])
