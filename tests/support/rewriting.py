@@ -95,7 +95,7 @@ def run(
       entry: The kernel.
       adaptation: How it is changed.
       arguments: In order: arrays, whose first axes are those of the batch that they
-        have; at most one `Result`; `Static` values.
+        have; `Result`s; `Static` values.
       sizes: Of the batch axes.
       grid: The user's extents x and y.
       block: Threads.
@@ -104,7 +104,7 @@ def run(
       **config: What else a LaunchConfig takes.
 
     Returns:
-      The result, with all batch axes, which is filled with zeros first.
+      The result, or a list of them, with all batch axes; filled with zeros first.
     """
     strides = {
         index: _strides(arguments[index], sizes, (lacking or {}).get(index, ()))
@@ -117,12 +117,12 @@ def run(
     @rc.op
     def launch(s, *operands):
         given = iter(operands)
-        values = []
+        values, results = [], []
         for argument in arguments:
             if isinstance(argument, Result):
                 shape = (*sizes, *argument.shape)
-                out = s.alloc_output(shape, argument.dtype, fill=0)
-                values.append(out)
+                results.append(s.alloc_output(shape, argument.dtype, fill=0))
+                values.append(results[-1])
             else:
                 static = isinstance(argument, Static)
                 values.append(argument.value if static else next(given))
@@ -131,10 +131,11 @@ def run(
             appended = adaptation.appended(start, sizes, strides)
             launched = rc.LaunchConfig(grid=(*grid, z), block=block, **config)
             s.launch(changed, launched, *values, *appended)
-        return out
+        return results
 
     placed = (jax.device_put(array, device) for array in arrays)
-    return np.asarray(jax.jit(launch)(*placed))
+    results = [np.asarray(result) for result in jax.jit(launch)(*placed)]
+    return results[0] if len(results) == 1 else results
 
 
 def _type(argument) -> str:
