@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from ..._base.demangle import demangle
 from ..._base.errors import CompileError, ValidationError
-from . import alignment, invoke, local_bounds
+from . import invoke
 from .cccl import cccl_identity, cccl_include_dirs
 from .cluster_dims import cluster_lines, with_cluster_dims
 from .invoke import ARCH
@@ -157,9 +157,8 @@ def clang_identity() -> str:
     Raises:
       UnsupportedError: There is no clang.
     """
-    files = alignment.__file__, invoke.__file__, local_bounds.__file__
-    texts = b"".join(Path(file).read_bytes() for file in (__file__, *files))
-    ours = hashlib.sha256(texts).hexdigest()
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    ours = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     return repr((find_clang().fingerprint, ours, headers_digest(), cccl_identity()))
 
 

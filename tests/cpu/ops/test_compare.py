@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cpu.ops.test_convert import FLOATS, register
-from cpu.ops.test_floats import flushed
-from cpu.ops.test_ops import check as check_integer
-from cpu.ops.test_ops import typed
 from support import exact as _exact
 from support.exact import FORMATS
+from support.ptx_checks import FLOATS, check_integers, flushed, register, typed
 from support.ptx_runner import Form, bits, floats, run
 
 pytest.importorskip("llvmlite")
@@ -34,7 +31,7 @@ def test_integer_comparison(name: str, op: str) -> None:
     form = Form(f"setp.{op}.{name} %d, %a, %b;", (kind, kind), ("pred",))
     compare = ORDERED[UNSIGNED.get(op, op)]
     columns = bits(int(name[1:]), columns=2)
-    check_integer(form, lambda a, b: int(compare(read(a), read(b))), columns)
+    check_integers(form, lambda a, b: int(compare(read(a), read(b))), columns)
 
 
 @pytest.mark.parametrize("op", [*ORDERED, *(f"{o}u" for o in ORDERED), "num", "nan"])
@@ -59,7 +56,7 @@ def test_float_comparison(kind: str, op: str, ftz: str) -> None:
     name = "neu" if op == "neu" else op
     text = f"setp.{name}{ftz}.{kind} %d, %a, %b;"
     form = Form(text, (register(kind),) * 2, ("pred",))
-    check_integer(form, reference, floats(kind, columns=2))
+    check_integers(form, reference, floats(kind, columns=2))
 
 
 @pytest.mark.parametrize("word", ["and", "or", "xor"])

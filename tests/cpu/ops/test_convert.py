@@ -7,17 +7,21 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from cpu.ops.test_floats import check, flushed
-from cpu.ops.test_ops import check as check_integer
-from cpu.ops.test_ops import clamp, typed
 from support import exact as _exact
 from support.exact import FORMATS, NAN
+from support.ptx_checks import (
+    FLOATS,
+    check_floats,
+    check_integers,
+    clamp,
+    flushed,
+    register,
+    typed,
+)
 from support.ptx_runner import Form, bits, floats, run
 
 pytest.importorskip("llvmlite")
 INTEGERS = ("s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64")
-FLOATS = ("f16", "bf16", "f32", "f64")
-REGISTERS = {8: "b32", 16: "b16", 32: "b32", 64: "b64"}
 ROUND = {
     "rni": round,
     "rzi": math.trunc,
@@ -31,11 +35,6 @@ def limits(name: str) -> tuple[int, int]:
     if name[0] == "s":
         return -(1 << width - 1), (1 << width - 1) - 1
     return 0, (1 << width) - 1
-
-
-def register(name: str) -> str:
-    width = FORMATS[name].width if name in FORMATS else int(name[1:])
-    return REGISTERS[width]
 
 
 @pytest.mark.parametrize("sat", ["", ".sat"])
@@ -53,7 +52,7 @@ def test_integers(target: str, source: str, sat: str) -> None:
 
     (column,) = bits(int(register(source)[1:]))
     text = f"cvt{sat}.{target}.{source} %d, %a;"
-    check_integer(Form(text, (register(source),), (form,)), reference, [column])
+    check_integers(Form(text, (register(source),), (form,)), reference, [column])
 
 
 @pytest.mark.parametrize("source", FLOATS)
@@ -76,7 +75,7 @@ def test_float_to_integer(mode: str, target: str, source: str) -> None:
 
     text = f"cvt.{mode}.{target}.{source} %d, %a;"
     form = Form(text, (register(source),), (register(target),))
-    check_integer(form, filled, floats(source))
+    check_integers(form, filled, floats(source))
 
 
 @pytest.mark.parametrize("source", INTEGERS)
@@ -98,7 +97,7 @@ def test_integer_to_float(mode: str, target: str, source: str) -> None:
 
     text = f"cvt.{mode}.{target}.{source} %d, %a;"
     instruction = Form(text, (register(source),), (register(target),))
-    check(instruction, reference, [column], target)
+    check_floats(instruction, reference, [column], target)
 
 
 NARROWING = [
@@ -139,7 +138,7 @@ def test_narrowing(target: str, source: str, mode: str) -> None:
 
     text = f"cvt.{mode}.{target}.{source} %d, %a;"
     form = Form(text, (register(source),), (register(target),))
-    check(form, reference, [between(source, target)], target)
+    check_floats(form, reference, [between(source, target)], target)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +151,7 @@ def test_widening(target: str, source: str) -> None:
 
     text = f"cvt.{target}.{source} %d, %a;"
     form = Form(text, (register(source),), (register(target),))
-    check(form, reference, floats(source), target)
+    check_floats(form, reference, floats(source), target)
 
 
 @pytest.mark.parametrize("mode", ROUND)
@@ -167,7 +166,7 @@ def test_rounding_to_integers(kind: str, mode: str) -> None:
 
     name = register(kind)
     form = Form(f"cvt.{mode}.{kind}.{kind} %d, %a;", (name,), (name,))
-    check(form, reference, floats(kind), kind)
+    check_floats(form, reference, floats(kind), kind)
 
 
 def test_flushing_and_saturating() -> None:
@@ -179,13 +178,13 @@ def test_flushing_and_saturating() -> None:
         return 0 if value is None or value <= 0 else min(a, one)
 
     form = Form("cvt.sat.f32.f32 %d, %a;", ("b32",))
-    check(form, saturate, [column], "f32")
+    check_floats(form, saturate, [column], "f32")
     form = Form("cvt.ftz.f64.f32 %d, %a;", ("b32",), ("b64",))
 
     def widen(a: int) -> int | str:
         return _exact.convert(flushed(a, "f32"), FORMATS["f32"], FORMATS["f64"])
 
-    check(form, widen, [column], "f64")
+    check_floats(form, widen, [column], "f64")
 
 
 @pytest.mark.parametrize("relu", ["", ".relu"])
@@ -230,4 +229,4 @@ def test_pack(name: str) -> None:
 
     kind = "b32" if tail else ""
     text = f"cvt.pack.sat.{name}.s32{'.' + kind if kind else ''} %d, %a, %b{tail};"
-    check_integer(Form(text, sources), reference, columns[: len(sources)])
+    check_integers(Form(text, sources), reference, columns[: len(sources)])

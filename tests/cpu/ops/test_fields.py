@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from cpu.ops.test_ops import check, signed
+from support.ptx_checks import check_integers, signed
 from support.ptx_runner import Form, bits
 
 pytest.importorskip("llvmlite")
@@ -33,7 +33,7 @@ def extract(name: str, a: int, b: int, c: int) -> int:
 def test_bfe(name: str) -> None:
     kind = f"b{name[1:]}"
     form = Form(f"bfe.{name} %d, %a, %b, %c;", (kind, "b32", "b32"), (kind,))
-    check(form, lambda *v: extract(name, *v), _fields(int(name[1:])))
+    check_integers(form, lambda *v: extract(name, *v), _fields(int(name[1:])))
 
 
 @pytest.mark.parametrize("width", [32, 64])
@@ -51,7 +51,7 @@ def test_bfi(width: int) -> None:
         f"bfi.b{width} %d, %a, %b, %c, %e;", (kind, kind, "b32", "b32"), (kind,)
     )
     a, c, d = _fields(width)
-    check(form, reference, [a, np.roll(a, 7), c, d])
+    check_integers(form, reference, [a, np.roll(a, 7), c, d])
 
 
 def _fields(width: int) -> list[np.ndarray]:
@@ -89,8 +89,8 @@ def test_masks(op: str) -> None:
     values, amounts = bits(32, columns=2)
     small = np.resize(np.arange(40), len(amounts)).astype(np.uint32)
     for column in (amounts, small):
-        check(form, FIELD_OPS[op], [values, column])
-        check(form, FIELD_OPS[op], [column, small])
+        check_integers(form, FIELD_OPS[op], [values, column])
+        check_integers(form, FIELD_OPS[op], [column, small])
 
 
 PERMUTATIONS = {
@@ -117,4 +117,4 @@ def test_prmt(mode: str) -> None:
         return result
 
     form = Form(f"prmt.b32{mode} %d, %a, %b, %c;", ("b32",) * 3)
-    check(form, reference, bits(32, columns=3))
+    check_integers(form, reference, bits(32, columns=3))

@@ -8,38 +8,15 @@ import numpy as np
 import pytest
 from support import exact as _exact
 from support.exact import FORMATS, NAN
+from support.ptx_checks import check_floats, flushed
 from support.ptx_runner import Form, floats, run
 
 pytest.importorskip("llvmlite")
 MODES = ("rn", "rz", "rm", "rp")
 
 
-def check(
-    form: Form,
-    reference: Callable[..., int | str],
-    columns: list[np.ndarray],
-    kind: str,
-) -> None:
-    """Compares bits; any NaN stands for every other."""
-    (result,) = run(form, *columns)
-    rows = list(zip(*(column.tolist() for column in columns), strict=True))
-    for row, bits in zip(rows, result.tolist(), strict=True):
-        expected = reference(*row)
-        is_nan = _exact.decode(bits, FORMATS[kind])[1] is None
-        if is_nan != (expected == NAN) or (not is_nan and bits != expected):
-            want = expected if expected == NAN else hex(expected)
-            pytest.fail(
-                f"{form.text} on {[*map(hex, row)]}: {bits:#x}, expected {want}"
-            )
-
-
 def sources(kind: str, count: int) -> list[np.ndarray]:
     return floats(kind, columns=count)
-
-
-def flushed(bits: int, kind: str) -> int:
-    form = FORMATS[kind]
-    return bits & form.sign if not bits & form.infinity else bits
 
 
 def with_ftz(function: Callable[..., int | str], kind: str) -> Callable[..., int | str]:
@@ -99,7 +76,7 @@ def _operation(
 @pytest.mark.parametrize("op", OPERATIONS)
 def test_rounding(op: str, mode: str, kind: str) -> None:
     form, reference, columns = _operation(op, kind, mode)
-    check(form, reference, columns, kind)
+    check_floats(form, reference, columns, kind)
 
 
 @pytest.mark.parametrize("mode", ["rn", "rm"])
@@ -108,7 +85,7 @@ def test_flush_to_zero(op: str, mode: str) -> None:
     form, reference, columns = _operation(op, "f32", f"{mode}")
     text = form.text.replace(f".{mode}.", f".{mode}.ftz.")
     form = Form(text, form.sources, form.results)
-    check(form, with_ftz(reference, "f32"), columns, "f32")
+    check_floats(form, with_ftz(reference, "f32"), columns, "f32")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -117,7 +94,7 @@ def test_saturation(op: str, mode: str) -> None:
     form, reference, columns = _operation(op, "f32", mode)
     text = form.text.replace(".f32", ".sat.f32")
     form = Form(text, form.sources, form.results)
-    check(form, saturated(reference, "f32"), columns, "f32")
+    check_floats(form, saturated(reference, "f32"), columns, "f32")
 
 
 HALVES = ("f16", "bf16")
@@ -143,7 +120,7 @@ def test_halves(op: str, kind: str, suffix: str) -> None:
     elif suffix == ".ftz":
         reference = with_ftz(plain, kind)
     text = form.text.replace(".rn", f".rn{suffix}")
-    check(Form(text, form.sources, form.results), reference, columns, kind)
+    check_floats(Form(text, form.sources, form.results), reference, columns, kind)
 
 
 @pytest.mark.parametrize("kind", HALVES)
@@ -190,7 +167,7 @@ def test_extremes(op: str, kind: str, modifiers: str) -> None:
         pytest.skip("f64 has no such form")
     width = f"b{FORMATS[kind].width}"
     form = Form(f"{op}{modifiers}.{kind} %d, %a, %b;", (width, width), (width,))
-    check(form, _extreme(op, kind, modifiers), sources(kind, 2), kind)
+    check_floats(form, _extreme(op, kind, modifiers), sources(kind, 2), kind)
 
 
 @pytest.mark.parametrize("kind", ["f32", "f64", "f16", "bf16"])

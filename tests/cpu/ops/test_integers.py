@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cpu.ops.test_ops import INTEGER_TYPES, check, clamp, signed, typed
+from support.ptx_checks import INTEGER_TYPES, check_integers, clamp, signed, typed
 from support.ptx_runner import Form, bits, run
 
 pytest.importorskip("llvmlite")
@@ -48,7 +48,7 @@ def test_saturating(op):
         return clamp(x + y if op == "add" else x - y, -(1 << 31), (1 << 31) - 1)
 
     form = Form(f"{op}.sat.s32 %d, %a, %b;", ("b32", "b32"))
-    check(form, reference, bits(32, columns=2))
+    check_integers(form, reference, bits(32, columns=2))
 
 
 @pytest.mark.parametrize("name", INTEGER_TYPES)
@@ -57,7 +57,7 @@ def test_sad(name):
     read, kind = typed(name, width), f"b{width}"
     form = Form(f"sad.{name} %d, %a, %b, %c;", (kind,) * 3, (kind,))
     columns = bits(width, columns=3)
-    check(form, lambda a, b, c: abs(read(a) - read(b)) + c, columns)
+    check_integers(form, lambda a, b, c: abs(read(a) - read(b)) + c, columns)
 
 
 @pytest.mark.parametrize("sign", ["u", "s"])
@@ -74,7 +74,7 @@ def test_24_bits(op, part, sign):
     count = 3 if op == "mad24" else 2
     tail = ", %c" if op == "mad24" else ""
     form = Form(f"{op}.{part}.{sign}32 %d, %a, %b{tail};", ("b32",) * count)
-    check(form, reference, bits(32, columns=count))
+    check_integers(form, reference, bits(32, columns=count))
 
 
 def _parts(word, width, sign):
@@ -93,7 +93,7 @@ def test_dot_products(signs):
         return sum(x * y for x, y in pairs) + c
 
     form = Form(f"dp4a.{first}32.{second}32 %d, %a, %b, %c;", ("b32",) * 3)
-    check(form, four, columns)
+    check_integers(form, four, columns)
     for part, start in (("lo", 0), ("hi", 2)):
 
         def two(a, b, c, start=start):
@@ -102,7 +102,7 @@ def test_dot_products(signs):
             return sum(x * y for x, y in pairs) + c
 
         text = f"dp2a.{part}.{first}32.{second}32 %d, %a, %b, %c;"
-        check(Form(text, ("b32",) * 3), two, columns)
+        check_integers(Form(text, ("b32",) * 3), two, columns)
 
 
 @pytest.mark.parametrize("op", ["add", "min", "max"])
@@ -116,7 +116,7 @@ def test_pairs_of_16_bits(op, sign):
         return high << 16 | low
 
     form = Form(f"{op}.{sign}16x2 %d, %a, %b;", ("b32", "b32"))
-    check(form, reference, bits(32, columns=2))
+    check_integers(form, reference, bits(32, columns=2))
 
 
 @pytest.mark.parametrize("offset", [0, 1, 3, -1, -2])
@@ -132,4 +132,4 @@ def test_nth_set_bit(offset):
     base = (np.arange(len(masks)) % 32).astype(np.uint32)
     offsets = np.full(len(masks), offset & 0xFFFFFFFF, np.uint32)
     form = Form("fns.b32 %d, %a, %b, %c;", ("b32",) * 3)
-    check(form, reference, [masks, base, offsets])
+    check_integers(form, reference, [masks, base, offsets])

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import ml_dtypes
 import numpy as np
 import pytest
-from cpu.ops.test_ops import typed
 from support.exact import FORMATS, NAN, add, decode
+from support.ptx_checks import typed
 from support.ptx_runner import Form, bits, floats, run
 
 from jax_rawcuda import UnsupportedError

@@ -3,47 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 
 import numpy as np
 import pytest
-from support.ptx_runner import Form, bits, run
+from support.ptx_checks import INTEGER_TYPES, check_integers, typed
+from support.ptx_runner import Form, bits
 
 pytest.importorskip("llvmlite")
-
-
-def signed(value: int, width: int) -> int:
-    value &= (1 << width) - 1
-    return value - (1 << width) if value >> (width - 1) else value
-
-
-def check(
-    form: Form,
-    reference: Callable[..., int],
-    columns: list[np.ndarray],
-) -> None:
-    """Compares a one-result form with a reference on Python integers."""
-    (result,) = run(form, *columns)
-    mask = np.iinfo(result.dtype).max
-    rows = list(zip(*(column.tolist() for column in columns), strict=True))
-    expected = np.array([reference(*row) & mask for row in rows], result.dtype)
-    bad = np.flatnonzero(result != expected)
-    assert not len(bad), (
-        f"{form.text} on {[hex(v) for v in rows[bad[0]]]}: "
-        f"{result[bad[0]]:#x}, expected {expected[bad[0]]:#x} ({len(bad)} wrong)"
-    )
-
-
-def typed(name: str, width: int) -> Callable[[int], int]:
-    """Returns the reading of bits that a type's sign asks for."""
-    return (lambda v: signed(v, width)) if name[0] == "s" else (lambda v: v)
-
-
-def clamp(value: int, low: int, high: int) -> int:
-    return min(max(value, low), high)
-
-
-INTEGER_TYPES = ("u16", "s16", "u32", "s32", "u64", "s64")
 
 
 def divide(a: int, b: int) -> int:
@@ -75,7 +41,9 @@ def test_binary(op: str, name: str) -> None:
     read = typed(name, width)
     kind = f"b{width}"
     form = Form(f"{op}.{name} %d, %a, %b;", (kind, kind), (kind,))
-    check(form, lambda a, b: BINARY[op](read(a), read(b)), bits(width, columns=2))
+    check_integers(
+        form, lambda a, b: BINARY[op](read(a), read(b)), bits(width, columns=2)
+    )
 
 
 @pytest.mark.parametrize("name", INTEGER_TYPES)
@@ -94,7 +62,7 @@ def test_products(op: str, part: str, name: str) -> None:
     columns = bits(width, columns=2)
     if op == "mad":
         columns.append(bits(int(result[1:]), len(columns[0]))[0][-len(columns[0]) :])
-    check(form, lambda a, b, c=0: (read(a) * read(b) >> shift) + c, columns)
+    check_integers(form, lambda a, b, c=0: (read(a) * read(b) >> shift) + c, columns)
 
 
 def reverse(a: int, width: int) -> int:
@@ -125,7 +93,7 @@ def test_unary(op: str) -> None:
     read = typed(name, width)
     result = "b32" if op in COUNTS else f"b{width}"
     form = Form(f"{op} %d, %a;", (f"b{width}",), (result,))
-    check(form, lambda a: reference(read(a)), bits(width))
+    check_integers(form, lambda a: reference(read(a)), bits(width))
 
 
 def shift_left(a: int, n: int, width: int) -> int:
@@ -152,7 +120,7 @@ def test_shift(op: str) -> None:
     amounts = amounts.astype(np.uint32)
     amounts = np.where(np.arange(len(amounts)) % 2, small, amounts)
     form = Form(f"{op} %d, %a, %b;", (f"b{width}", "b32"), (f"b{width}",))
-    check(form, lambda a, n: reference(read(a), n, width), [values, amounts])
+    check_integers(form, lambda a, n: reference(read(a), n, width), [values, amounts])
 
 
 def funnel(mode: str, a: int, b: int, c: int) -> int:
@@ -165,7 +133,7 @@ def funnel(mode: str, a: int, b: int, c: int) -> int:
 def test_funnel_shift(mode: str) -> None:
     op = f"shf.{mode}.b32"
     form = Form(f"{op} %d, %a, %b, %c;", ("b32",) * 3)
-    check(form, lambda a, b, c: funnel(op, a, b, c), bits(32, columns=3))
+    check_integers(form, lambda a, b, c: funnel(op, a, b, c), bits(32, columns=3))
 
 
 @pytest.mark.parametrize("table", [0x00, 0x80, 0xFE, 0x96, 0xE8, 0xCA, 0x6A, 0xFF])
@@ -179,7 +147,7 @@ def test_lop3(table: int) -> None:
         return total
 
     form = Form(f"lop3.b32 %d, %a, %b, %c, {table:#x};", ("b32",) * 3)
-    check(form, reference, bits(32, columns=3))
+    check_integers(form, reference, bits(32, columns=3))
 
 
 @pytest.mark.parametrize("op", ["and", "or", "xor"])
@@ -188,6 +156,8 @@ def test_logic(op: str, kind: str) -> None:
     form = Form(f"{op}.{kind} %d, %a, %b;", (kind, kind), (kind,))
     python = {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}[op]
     if kind == "pred":
-        check(form, python, [np.array(c) for c in ([0, 0, 1, 1], [0, 1, 0, 1])])
+        check_integers(
+            form, python, [np.array(c) for c in ([0, 0, 1, 1], [0, 1, 0, 1])]
+        )
     else:
-        check(form, python, bits(int(kind[1:]), columns=2))
+        check_integers(form, python, bits(int(kind[1:]), columns=2))
