@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 
-from .._base.errors import UnsupportedError
 from ..cpu import SIZES, Instruction, Integer, Memory, Tensor
-from .source import read_source
+from .source import UNREADABLE, read_source
 
 WIDEST = 32  # bytes at once, of ordinary accesses on any device
 
@@ -47,7 +46,7 @@ def widest_access(ptx: str, entry: str) -> int:
             ),
             default=1,
         )
-    except UnsupportedError:
+    except UNREADABLE:
         return WIDEST
 
 

@@ -12,7 +12,7 @@ from .adaptation import Adaptation
 from .header import header_edits
 from .parameters import Changes, parameter_edits
 from .prologue import Names, write_prologue
-from .source import Edit, Item, Source, first_statement, read_source
+from .source import UNREADABLE, Edit, Item, Source, first_statement, read_source
 from .special import grid_edits, whole_grid_use
 from .variables import shared_variable
 
@@ -63,8 +63,10 @@ def rewrite(ptx: str, entry: str, adaptation: Adaptation) -> Rewritten | Refusal
     try:
         source = read_source(ptx)
         outcome = _edited(source, entry, adaptation)
-    except UnsupportedError as error:
-        outcome = _Problem(f"the PTX cannot be read: {error}")
+    except UNREADABLE as error:
+        known = isinstance(error, UnsupportedError)
+        why = str(error) if known else "it is not what a compiler writes"
+        outcome = _Problem(f"the PTX cannot be read: {why}")
     if isinstance(outcome, _Problem):
         return Refusal(f"{outcome.text}.")
     return Rewritten(outcome)

@@ -15,6 +15,10 @@ from typing import Literal
 from .._base.errors import UnsupportedError
 from ..cpu import Function, Instruction, Module, parse
 
+# What reading raises. Nobody checks PTX that was not written by a compiler: there is no
+# end to what can be wrong with it.
+UNREADABLE = (UnsupportedError, LookupError, ValueError)
+
 Kind = Literal["function", "variable", "section", "directive"]
 
 _HIDDEN = re.compile(r'//[^\n]*|/\*.*?\*/|"[^"\n]*"', re.DOTALL)

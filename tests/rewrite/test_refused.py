@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from support.rewriting import HEADER, compiled, refusal, rewritten
 
 from jax_rawcuda import ValidationError
+from jax_rawcuda._rewrite.accesses import widest_access
 from jax_rawcuda._rewrite.adaptation import Adaptation
+from jax_rawcuda._rewrite.rewriting import rewrite
 
 REGISTERS = ".reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<8>; .reg .b64 %d<8>;"
 PARAMETERS = ".param .u64 p, .param .u64 q, .param .align 8 .b8 s[32], .param .u32 n"
@@ -155,6 +159,10 @@ TEXTS = {
         kernel("call a.b;", ".func a.b() { ret; }\n"),
         "the PTX cannot be read: function a is declared in an unusual way.",
     ),
+    "no line": (
+        kernel(".loc 1"),
+        "the PTX cannot be read: it is not what a compiler writes.",
+    ),
     "an unknown directive": (
         kernel(".bogus 3;"),
         "the PTX cannot be read: PTX directive `.bogus 3` is not supported.",
@@ -193,3 +201,17 @@ def test_a_parameter_that_is_no_pointer(declared):
 def test_an_adaptation_that_makes_no_sense(fields, message):
     with pytest.raises(ValidationError, match=message):
         Adaptation(**fields)
+
+
+def test_damaged_text_is_refused_or_rewritten():
+    text = kernel("mov.b64 %d1, s; ld.param.u32 %r1, [%d1+4]; mov.u32 %r2, %ctaid.z;")
+    adaptation = Adaptation(1, (0, 2), (2,), grid_z=2)
+    rng = random.Random(0)
+    outcomes = set()
+    for _ in range(600):
+        place = rng.randrange(len(HEADER), len(text))
+        inserted = rng.choice([*'{}()[],;.:%@!"/*0a \n', ".param", ".loc", "ld.param"])
+        damaged = text[:place] + inserted + text[place + rng.randrange(12) :]
+        outcomes.add(type(rewrite(damaged, "k", adaptation)).__name__)
+        assert 1 <= widest_access(damaged, "k") <= 128
+    assert outcomes == {"Refusal", "Rewritten"}
