@@ -6,9 +6,9 @@ import dataclasses
 import re
 
 from .._base.demangle import demangle
-from .._base.errors import ValidationError
+from .._base.errors import UnsupportedError, ValidationError
 from .._types.signature import AbiParameter
-from ..cpu import parse
+from ..cpu import Module, parse
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -52,23 +52,30 @@ class ImageVariable:
 
 _HIDING = re.compile(r"_INTERNAL_\w+::|_GLOBAL__N_\w*::|\(anonymous namespace\)::")
 
-_NOT_PTX = (
-    "load_ptx: the text has no .version and .target, so it is not PTX. "
-    "Give the output of NVRTC, nvcc --ptx or clang -S."
-)
+_ADVICE = "Give the output of NVRTC, nvcc --ptx or clang -S."
+
+
+def _read(ptx: str) -> Module:
+    if ".version" not in ptx or ".target" not in ptx:
+        raise ValidationError(
+            "load_ptx: the text has no .version and .target, so it is not PTX. "
+            + _ADVICE
+        )
+    try:
+        return parse(ptx)
+    except UnsupportedError as error:
+        raise ValidationError(f"load_ptx: {error}. {_ADVICE}") from error
 
 
 def ptx_entries(ptx: str) -> tuple[Entry, ...]:
     """Lists the kernels of PTX text."""
-    if ".version" not in ptx or ".target" not in ptx:
-        raise ValidationError(_NOT_PTX)
     return tuple(
         Entry(
             function.name,
             tuple(AbiParameter(p.size, p.align, p.type) for p in function.parameters),
             function.max_threads,
         )
-        for function in parse(ptx).functions.values()
+        for function in _read(ptx).functions.values()
         if function.entry
     )
 
@@ -77,6 +84,6 @@ def ptx_variables(ptx: str) -> tuple[ImageVariable, ...]:
     """Lists the variables of PTX text."""
     return tuple(
         ImageVariable.of(variable.name, variable.size)
-        for variable in parse(ptx).variables.values()
+        for variable in _read(ptx).variables.values()
         if variable.space in ("global", "const") and not variable.extern
     )

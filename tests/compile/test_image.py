@@ -73,6 +73,12 @@ def test_what_is_no_ptx(text):
         ptx_entries(text)
 
 
+def test_ptx_that_is_cut_off():
+    cut = PTX[: PTX.index("ret;")]
+    with pytest.raises(ValidationError, match=r"load_ptx: the PTX ends .* Give the"):
+        ptx_entries(cut)
+
+
 @pytest.mark.parametrize("data", [b"", b"\x7fELF", b"\x7fELF\x02\x01" + bytes(100)])
 def test_what_is_no_cubin(data):
     with pytest.raises(ValidationError, match=f"{len(data)} bytes are not a cubin"):

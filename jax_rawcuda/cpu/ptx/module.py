@@ -45,7 +45,7 @@ class Function:
     results: tuple[Variable, ...]
     directives: dict[str, tuple[int, ...]]
     extern: bool
-    _parse: Callable[[], Body] = Body
+    _parse: Callable[[], Body]
 
     @functools.cached_property
     def body(self) -> Body:
@@ -119,12 +119,13 @@ def parse(text: str) -> Module:
     """
     module = Module()
     files = functools.cache(functools.partial(file_names, text))
-    aliases: list[list[str]] = []
+    aliases: dict[str, str] = {}
     for head, body in items(text):
         if head.startswith(_PASSED_OVER):
             continue
         if head.startswith(".alias"):
-            aliases.append(split_top_level(head.removeprefix(".alias")))
+            name, _, target = head.removeprefix(".alias").partition(",")
+            aliases[name.strip()] = target.strip()
         elif body is not None or _KIND.search(head):
             function = _parse_function(head, body, files)
             if body is not None or function.name not in module.functions:
@@ -133,8 +134,9 @@ def parse(text: str) -> Module:
             with contextlib.suppress(UnsupportedError):
                 variable = parse_variable(head)
                 module.variables[variable.name] = variable
-    for name, target in aliases:
-        module.functions[name] = module.functions[target]
+    for name, target in aliases.items():
+        if target in module.functions:
+            module.functions[name] = module.functions[target]
     return module
 
 
@@ -143,38 +145,38 @@ def _parse_function(
 ) -> Function:
     kind = _KIND.search(head)
     rest = head[kind.end() :].strip() if kind else head
-    results: tuple[Variable, ...] = ()
-    if rest.startswith("("):
-        results, rest = _parse_parameters(rest)
+    results, rest = _parse_parameters(rest)
     name = _NAME.match(rest)
     if name is None:
         raise UnsupportedError(f"PTX declaration `{head}` is not supported")
-    rest = rest[name.end() :].strip()
-    parameters: tuple[Variable, ...] = ()
-    if rest.startswith("("):
-        parameters, rest = _parse_parameters(rest)
+    parameters, rest = _parse_parameters(rest[name.end() :].strip())
     directives = {
         word: tuple(int(number) for number in numbers.replace(",", " ").split())
         for word, numbers in _DIRECTIVE.findall(rest)
     }
-    function = Function(
+
+    def parse_its_body() -> Body:
+        return Body() if body is None else parse_body(*clean(body, files()))
+
+    return Function(
         name=name[0],
         entry=bool(kind and kind[1] == "entry"),
         parameters=parameters,
         results=results,
         directives=directives,
         extern=body is None,
+        _parse=parse_its_body,
     )
-    if body is not None:
-        function._parse = lambda: parse_body(*clean(body, files()))
-    return function
 
 
 def _parse_parameters(text: str) -> tuple[tuple[Variable, ...], str]:
-    """Parses `(a, b) rest`; returns the parameters and the rest."""
-    depth, end = 1, 0
-    while depth:
-        end += 1
-        depth += {"(": 1, ")": -1}.get(text[end], 0)
-    variables = tuple(parse_variable(part) for part in split_top_level(text[1:end]))
-    return variables, text[end + 1 :].strip()
+    """Parses `(a, b) rest`; returns the parameters, if there are some, and the rest."""
+    if not text.startswith("("):
+        return (), text
+    depth = 0
+    for end, character in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if not depth:
+            parts = split_top_level(text[1:end])
+            return tuple(map(parse_variable, parts)), text[end + 1 :].strip()
+    raise UnsupportedError(f"PTX declaration `{text}` is not supported")

@@ -36,7 +36,7 @@ def items(text: str) -> Iterator[tuple[str, str | None]]:
     calls.
 
     Raises:
-      UnsupportedError: The text is cut off in a body.
+      UnsupportedError: The text is cut off in parentheses or in a body.
     """
     position = _skip(text, 0)
     while position < len(text):
@@ -44,6 +44,8 @@ def items(text: str) -> Iterator[tuple[str, str | None]]:
         while True:
             match = _STOP.search(text, position)
             if match is None:
+                if depth:
+                    raise _cut_off(")")
                 return
             stop, position = match[0], match.end()
             if stop in ("(", ")"):

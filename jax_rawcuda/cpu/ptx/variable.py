@@ -49,9 +49,21 @@ class Variable:
 
 
 def parse_variable(text: str) -> Variable:
-    """Parses a declaration such as `.shared .align 4 .b8 tile[1024]`."""
+    """Parses a declaration such as `.shared .align 4 .b8 tile[1024]`.
+
+    Raises:
+      UnsupportedError: It is not understood.
+    """
     declaration, _, initializer = text.partition("=")
-    initializer = initializer.strip()
+    try:
+        return _parse(declaration.strip(), initializer.strip())
+    except (IndexError, ValueError) as error:
+        raise UnsupportedError(
+            f"declaration `{declaration.strip()}` is not supported"
+        ) from error
+
+
+def _parse(declaration: str, initializer: str) -> Variable:
     words = _ATTRIBUTE.sub(" ", _POINTER.sub(" ", declaration))
     space, kind, name, align, lanes = "", "", "", 0, 1
     dimensions: list[str] = []
@@ -75,10 +87,10 @@ def parse_variable(text: str) -> Variable:
             name = word
         elif word not in _LINKAGE:
             raise UnsupportedError(
-                f"declaration `{declaration.strip()}`: {word} is not supported"
+                f"declaration `{declaration}`: {word} is not supported"
             )
     if not kind:
-        raise UnsupportedError(f"declaration `{declaration.strip()}` has no known type")
+        raise UnsupportedError(f"declaration `{declaration}` has no known type")
     count = lanes
     for size in dimensions:
         # The one dimension that may be missing is taken from the initialiser.

@@ -198,6 +198,30 @@ def test_variables_of_unknown_types_are_refused_where_they_are_used():
         translate(HEADER + declared + entry.format("mov.u64 %rd1, picture;"), "k")
 
 
+@pytest.mark.parametrize(
+    ("declaration", "match"),
+    [
+        (".entry k(.param .u64 p { ret; }", "the PTX ends where a \\) is missing"),
+        (".entry k(.param .align .u64 p) {}", "declaration `.* p` is not supported"),
+        (".func f(.param .b8 p[x]) ;", r"declaration `.* p\[x\]` is not supported"),
+        (".entry k(.param .what p) {}", r"`: .what is not supported"),
+        (".entry k(.param p) {}", "has no known type"),
+        (".entry {}", "PTX declaration `.entry` is not supported"),
+        (".entry k() {", "the PTX ends where a } is missing"),
+    ],
+)
+def test_heads_that_are_damaged(declaration, match):
+    with pytest.raises(UnsupportedError, match=match):
+        ptx.parse(HEADER + declaration)
+
+
+def test_damaged_variables_and_aliases_do_no_harm():
+    damaged = ".global .align .u32 a; .global .b8 b[x]; .alias c, d; .alias e;\n"
+    module = ptx.parse(HEADER + damaged + ".func f() { ret; }\n.alias g, f;")
+    assert not module.variables
+    assert module.functions["g"] is module.functions["f"]
+
+
 def test_function_heads():
     module = ptx.parse(
         HEADER
