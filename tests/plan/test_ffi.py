@@ -204,6 +204,7 @@ def test_a_cubin_is_refused_on_the_cpu():
 
 def test_an_image_is_inflated_once_and_dropped_with_its_executables():
     jax.clear_caches()
+    gc.collect()  # what other tests have left
     encoded = encode(
         [fill(result(0), 4, 4, 0)], results=[4], images=[(HOST_PTX, b"once")]
     )
