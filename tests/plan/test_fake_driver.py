@@ -103,7 +103,9 @@ def found(tmp_path_factory):
         *(f"-I{path}" for path in headers),
         *("-o", folder / "libcuda.so.1"),
     )
-    return json.loads(run_python(PROGRAM, LD_LIBRARY_PATH=str(folder)).stdout)
+    return json.loads(
+        run_python(PROGRAM, LD_LIBRARY_PATH=str(folder), JAX_PLATFORMS="cpu").stdout
+    )
 
 
 @pytest.mark.parametrize("captured", [0, 1], ids=["free", "captured"])
