@@ -85,7 +85,7 @@ void Block::Begin(uint64_t index) {
   region_ = 0;
   if (launch_->kernel.regions.size() == 1) return;
 
-  together_ = true;
+  converged_ = true;
   yields_ = 0;
   progressed_ = false;
   living_count_ = launch_->thread_count;
@@ -112,14 +112,14 @@ Outcome Block::Run() {
   }
   yields_ = 0;
   regions_left_ = kRegionsPerTurn;
-  Step step = together_ ? Step::kTogether : Step::kApart;
+  Step step = converged_ ? Step::kConverged : Step::kDiverged;
   while (true) {
     switch (step) {
-      case Step::kTogether:
-        step = RunTogether();
+      case Step::kConverged:
+        step = RunConverged();
         break;
-      case Step::kApart:
-        step = RunApart();
+      case Step::kDiverged:
+        step = RunDiverged();
         break;
       case Step::kDone:
         return Outcome::kDone;

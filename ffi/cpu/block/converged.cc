@@ -1,4 +1,11 @@
 // converged.cc: threads of a block that move in step.
+//
+// A region has run and all living threads want to go on in the same one: one comparison
+// per thread finds that out, in a loop that the compiler vectorises. What they have
+// synchronised on is then done for all at once, with no record of who has arrived. It
+// is done for all of them or for none: where a member mask, a barrier's number or an
+// earlier arrival says that some threads belong elsewhere, nothing has been changed
+// yet, and the block diverges from the same state.
 #include <algorithm>
 
 #include "ffi/cpu/block/block.h"
@@ -12,7 +19,7 @@ constexpr int32_t kNowhere = -2;
 
 }  // namespace
 
-Block::Step Block::RunTogether() {
+Block::Step Block::RunConverged() {
   const HostKernel& kernel = launch_->kernel;
   while (true) {
     const RegionFunction region = kernel.regions[static_cast<size_t>(region_)];
@@ -20,9 +27,9 @@ Block::Step Block::RunTogether() {
     if (launch_->stopped()) return Step::kFaulted;
     const int32_t point = CommonPoint();
     if (point == kExited) return Step::kDone;
-    if (point == kNowhere || !PassTogether(kernel.syncs[static_cast<size_t>(point)])) {
+    if (point == kNowhere || !PassConverged(kernel.syncs[static_cast<size_t>(point)])) {
       Diverge();
-      return Step::kApart;
+      return Step::kDiverged;
     }
     region_ = point;
     if (KindOf(kernel.syncs[static_cast<size_t>(point)]) == SyncKind::kYield &&
@@ -82,7 +89,7 @@ void Block::UpdateLiving() {
   yields_ = 0;
 }
 
-bool Block::PassTogether(const SyncPoint& sync) {
+bool Block::PassConverged(const SyncPoint& sync) {
   switch (KindOf(sync)) {
     case SyncKind::kLoop:
     case SyncKind::kYield:

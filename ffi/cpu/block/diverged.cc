@@ -1,4 +1,11 @@
 // diverged.cc: threads of a block that are in different places.
+//
+// A thread that has come to the end of a region arrives there: a barrier counts it, and
+// it is no longer ready. Ready threads run until they arrive again; neighbours in one
+// region share a call, so that a block whose warps have parted still runs work-item
+// loops and not single threads. Who becomes ready is asked in rounds (release.cc). When
+// nobody is and nobody can become so, that is a deadlock, which is reported in full:
+// nothing about a thread is hidden on a stack.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -17,7 +24,7 @@ constexpr size_t kListedGroups = 8;
 
 // Every living thread has just left a region: notes what each one waits for.
 void Block::Diverge() {
-  together_ = false;
+  converged_ = false;
   ready_ = living_;
   for (const Range& range : ranges_) {
     for (int32_t thread = range.begin; thread < range.end; ++thread) {
@@ -26,11 +33,11 @@ void Block::Diverge() {
   }
 }
 
-Block::Step Block::RunApart() {
+Block::Step Block::RunDiverged() {
   while (true) {
     if (launch_->stopped()) return Step::kFaulted;
     if (living_count_ == 0) return Step::kDone;
-    if (Agree()) return Step::kTogether;
+    if (Reconverge()) return Step::kConverged;
     if (--regions_left_ == 0) return Step::kPaused;
     // Spinning threads come last: what they wait for may be about to happen. The lanes
     // that ask which lanes are active are answered when no other lane can join them.
@@ -116,14 +123,14 @@ bool Block::RunReady() {
 }
 
 // Goes back to running in step when all living threads are ready at one point.
-bool Block::Agree() {
+bool Block::Reconverge() {
   for (uint32_t warp = 0; warp < warp_count_; ++warp) {
     if (ready_[warp] != living_[warp]) return false;
   }
   UpdateLiving();
   bool all_equal;
   region_ = PointOfLiving(&all_equal);
-  together_ = all_equal;
+  converged_ = all_equal;
   return all_equal;
 }
 

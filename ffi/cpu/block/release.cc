@@ -1,4 +1,11 @@
 // release.cc: which waiting threads of a diverged block may go on.
+//
+// The order of the questions matters. Collectives of a warp and barriers are answered
+// when everybody they need has come, which no other thread can undo. Who is active, and
+// who has spun long enough, depends on how far the others are: asked too early,
+// __activemask() would name fewer lanes than the device does, and a spinning thread
+// would use up its turns before the thread that it waits for has had one. So those come
+// last, when nobody else can move.
 #include <algorithm>
 
 #include "ffi/cpu/block/block.h"

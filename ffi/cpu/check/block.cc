@@ -235,10 +235,10 @@ std::optional<size_t> BlockChecks::Skipped(const Access& access,
                                            const Mark& other) const {
   if (other.block != static_cast<uint32_t>(block_)) return std::nullopt;
   const std::optional<size_t> barrier = surroundings_.BarrierOf(other.thread);
-  return barrier && IsBeyond(*barrier, access.site) ? barrier : std::nullopt;
+  return barrier && IsPast(*barrier, access.site) ? barrier : std::nullopt;
 }
 
-bool BlockChecks::IsBeyond(size_t point, uint32_t site) const {
+bool BlockChecks::IsPast(size_t point, uint32_t site) const {
   const auto& passed = state_.kernel.passed_sites;
   if (point >= passed.size()) return false;
   return site / 8 < passed[point].size() &&
@@ -247,10 +247,10 @@ bool BlockChecks::IsBeyond(size_t point, uint32_t site) const {
 
 std::optional<uint32_t> BlockChecks::WentPast(size_t point, uint32_t thread) const {
   const uint32_t site = last_sites_[thread];
-  if (IsBeyond(point, site)) return site;
+  if (IsPast(point, site)) return site;
   const uint32_t synced = static_cast<uint32_t>(state_.kernel.sites.size()) +
                           static_cast<uint32_t>(last_regions_[thread]);
-  if (IsBeyond(point, synced)) return synced;
+  if (IsPast(point, synced)) return synced;
   return std::nullopt;
 }
 

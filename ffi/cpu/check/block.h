@@ -44,7 +44,7 @@ class BlockChecks {
   }
 
   // Whether threads come to the access `site` only after sync point `point`.
-  bool IsBeyond(size_t point, uint32_t site) const;
+  bool IsPast(size_t point, uint32_t site) const;
   // What a thread that has ended did last, if it comes after sync point `point`.
   std::optional<uint32_t> WentPast(size_t point, uint32_t thread) const;
   void End(uint32_t thread, int32_t region) { last_regions_[thread] = region; }

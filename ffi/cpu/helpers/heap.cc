@@ -38,10 +38,10 @@ class Heap {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (size == 0 || size > kHeapBytes || !Reserve()) return 0;
     size = (size + kAlignment - 1) / kAlignment * kAlignment;
-    for (auto room = free_.begin(); room != free_.end(); ++room) {
-      const auto [begin, bytes] = *room;
+    for (auto range = free_.begin(); range != free_.end(); ++range) {
+      const auto [begin, bytes] = *range;
       if (bytes < size) continue;
-      free_.erase(room);
+      free_.erase(range);
       if (bytes > size) free_.emplace(begin + size, bytes - size);
       live_.emplace(begin, Allocation{size, launch});
       return begin;

@@ -1,4 +1,16 @@
 // faults.cc: a link in the chain of the handlers of SIGSEGV and its like.
+//
+// A wild pointer in a kernel must be an error of its launch, not the end of the
+// process, and a test of every access would cost more than the access. So the processor
+// finds it, and the handler jumps out of the work-item loop, back to where the launch
+// can fail. That is sound because generated code holds no lock and has no destructors;
+// a thread is armed only while a block runs. Helpers that lock or allocate disarm
+// it (FaultShield), and read a kernel's memory before they do (KernelMemory).
+//
+// Others have handlers too: Python's faulthandler, a debugger, a crash reporter. Ours
+// stands in front, takes only faults of armed threads, and hands on everything else as
+// if it were not there. They may come at any time and replace it, hence ExpectFaults
+// before each launch.
 #include "ffi/cpu/launch/faults.h"
 
 #include <csignal>

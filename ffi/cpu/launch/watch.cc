@@ -1,4 +1,11 @@
 // watch.cc: the thread that looks after running launches.
+//
+// Host code cannot be stopped from outside, so loops of generated code poll a flag of
+// their launch. Somebody has to set it: this thread does, at the time limit and after
+// Ctrl-C. The interpreter would raise KeyboardInterrupt only when its main thread is
+// back from XLA, so the signal is heard here as well (interrupts.h), but only while a
+// launch has been running for long: handlers belong to the program. A launch only
+// enters a list, which is looked at every 50 ms: most are over long before.
 #include "ffi/cpu/launch/watch.h"
 
 #include <condition_variable>
