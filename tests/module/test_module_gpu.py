@@ -7,7 +7,7 @@ from support.process import run_python
 import jax_rawcuda as rc
 from jax_rawcuda._compile import nvrtc as _nvrtc
 from jax_rawcuda._compile.target import COMMON_ARCH, Target, default_target, source_arch
-from jax_rawcuda._device import loaded_kernel as _device
+from jax_rawcuda._device import driver as _device
 from jax_rawcuda._module.load import source_module
 
 pytestmark = pytest.mark.gpu

@@ -8,6 +8,7 @@ from support.fuzz.kernels import GRID, RICH, TOTALS, generate, preamble
 from support.rewriting import Result, compiled, run
 
 from jax_rawcuda._compile.compilation import kernel_entries
+from jax_rawcuda._compile.compiler import CLANG, nvrtc_for
 from jax_rawcuda._rewrite.adaptation import Adaptation
 
 COUNT = 3
@@ -18,7 +19,8 @@ SOURCE = preamble(SEEDS) + "".join(generate(seed).source for seed in SEEDS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_kernels(device, seed):
     program = generate(seed)
-    symbols = [entry.symbol for entry in kernel_entries(compiled(SOURCE))]
+    compiler = CLANG if device.platform == "cpu" else nvrtc_for("sm_90")
+    symbols = [entry.symbol for entry in kernel_entries(compiled(SOURCE, compiler))]
     (symbol,) = (
         s for s in symbols if s.startswith(f"_Z{len(program.name)}{program.name}P")
     )
