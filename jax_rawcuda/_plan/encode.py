@@ -223,7 +223,7 @@ def _launch(
     flags = LaunchFlag(0)
     if config.cooperative:
         flags |= LaunchFlag.COOPERATIVE
-    if config.programmatic:
+    if way.programmatic:
         flags |= LaunchFlag.PROGRAMMATIC
     if way.at_once:
         flags |= LaunchFlag.AT_ONCE

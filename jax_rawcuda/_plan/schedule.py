@@ -38,6 +38,7 @@ class Way:
         of one launch each.
       reason: Why it does not, where there is a batch; "" otherwise.
       dynamic: By-value parameters that are read from memory, by index.
+      programmatic: Whether it may start before the kernel in front of it ends.
     """
 
     function: Function
@@ -47,6 +48,7 @@ class Way:
     at_once: bool = False
     reason: str = ""
     dynamic: tuple[int, ...] = ()
+    programmatic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,15 @@ def _way(plan: Plan, launch: Launch, batch: Batch, platform: str) -> Way:
     image = _image_of(function, target, plan)
     dynamic = tuple(_dynamic(launch))
     symbol = function.lowered_name(target)
-    plain = Way(function, _AS_IT_IS, image, symbol, dynamic=dynamic)
+    plain = Way(
+        function,
+        _AS_IT_IS,
+        image,
+        symbol,
+        dynamic=dynamic,
+        programmatic=launch.config.programmatic
+        and (not dynamic or _waits(function, target)),
+    )
     batched = bool(batch.axes)
     reason = _needs_loop(plan, launch) if batched else ""
     if platform == "cpu":
@@ -175,6 +185,11 @@ def _needs_loop(plan: Plan, launch: Launch) -> str:
     if launch.config.cluster is not None:
         return "clusters are cut from one element's grid."
     return ""
+
+
+def _waits(function: Function, target: Target) -> bool:
+    """Whether a kernel waits for the one in front of it, which may write a scalar."""
+    return "griddepcontrol.wait" in (function.ptx(target) or "")
 
 
 def _dynamic(launch: Launch) -> Iterator[int]:
