@@ -13,10 +13,10 @@ from .._base.callbacks import ask
 from .._base.errors import SignatureError, ValidationError, counted
 from .._types.dtypes import accepts, element_type
 from .._types.launch import LaunchConfig, ceil_div_grid, launch_config
+from .._types.shape_syntax import Expression, Extents, ShapeSpec, names_in, parse_shapes
+from .._types.shapes import Solution, evaluate, evaluate_shape, solve
 from .._types.signature import Parameter
 from .extents import Axes, parse_block, parse_shared, parse_threads
-from .shape_syntax import Expression, Extents, ShapeSpec, names_in, parse_shapes
-from .shapes import Solution, evaluate, evaluate_shape, solve
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import jax
 from .._base.errors import SignatureError, ValidationError
 from .._types.arrays import describe
 from .._types.launch import Dim3, dim3
-from .shape_syntax import Expression, Extents, parse_axes
+from .._types.shape_syntax import Expression, Extents, parse_axes
 
 DEFAULT_BLOCK = 256  # threads
 

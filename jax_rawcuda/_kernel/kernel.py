@@ -26,13 +26,13 @@ from .._session.vmap_rule import VmapRule, call_with_rule, check_rule
 from .._source.options import NvrtcOptions
 from .._types.launch import LaunchConfig
 from .._types.scalars import pack_scalar
+from .._types.shapes import Solution
 from .._types.signature import Parameter
 from .._xla.inspect import inspect
 from .arguments import Roles, call_signature, roles_of, sort_arguments
 from .call_key import call_key
 from .contract import CallArguments, Contract
 from .extents import Axes, given_extent
-from .shapes import Solution
 from .template import Template, abstract, instance, is_function
 from .template_roles import check_declared, declared_roles, declared_shape
 

@@ -12,8 +12,8 @@ from .._base.callbacks import ask
 from .._base.errors import ValidationError
 from .._types.arrays import describe
 from .._types.dtypes import c_type_of
-from .shape_syntax import Expression, names_in, parse_axes
-from .shapes import evaluate
+from .._types.shape_syntax import Expression, names_in, parse_axes
+from .._types.shapes import evaluate
 
 TemplateArgument = np.dtype | type | int | bool | str
 Template = Callable[..., Any] | Sequence[TemplateArgument] | TemplateArgument

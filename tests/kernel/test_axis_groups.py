@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import jax_rawcuda as rc
-from jax_rawcuda._kernel.shape_syntax import parse_shapes
-from jax_rawcuda._kernel.shapes import evaluate_shape, solve
+from jax_rawcuda._types.shape_syntax import parse_shapes
+from jax_rawcuda._types.shapes import evaluate_shape, solve
 
 
 def solved(text, *shapes):

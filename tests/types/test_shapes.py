@@ -7,14 +7,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from jax_rawcuda import ValidationError
-from jax_rawcuda._kernel.shape_syntax import (
+from jax_rawcuda._types.shape_syntax import (
     Arithmetic,
     Const,
     Dim,
     parse_axes,
     parse_shapes,
 )
-from jax_rawcuda._kernel.shapes import Solution, evaluate, evaluate_shape, solve
+from jax_rawcuda._types.shapes import Solution, evaluate, evaluate_shape, solve
 
 
 def shown(shapes):
