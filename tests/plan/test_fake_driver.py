@@ -66,7 +66,7 @@ PROGRAM = """
 
     # On the CPU XLA only gets as far as the first stage of the handler.
     jax.ffi.register_ffi_type("fake", _ffi.types()["CUDA"], platform="cpu")
-    stages = _ffi.handlers()["CUDA"]["session"]
+    stages = _ffi.handlers()["CUDA"]["session_sync"]
     jax.ffi.register_ffi_target("fake", stages, platform="cpu")
     out = jax.ShapeDtypeStruct((1,), "float32")
     kept = []
