@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
+from jax._src.core import trace_state_clean
 
 ShapedArray = jax.core.ShapedArray
 
@@ -123,6 +124,11 @@ def traced_apart(name: str) -> contextlib.AbstractContextManager[None]:
 def is_tracer(value: object) -> bool:
     """Whether a value is known only to the trace in progress."""
     return isinstance(value, jax.core.Tracer)
+
+
+def is_eager() -> bool:
+    """Whether nothing is being traced in this thread."""
+    return bool(trace_state_clean())
 
 
 def vary_results(results: Sequence[Any], operands: Sequence[Any]) -> list[Any]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import jax
+
 from .._base.errors import SignatureError, counted
+from .._session.refs import Ref
 from .._types.arrays import describe, is_array
 from .._types.dtypes import value_type
 from .._types.signature import KernelSignature, Parameter
@@ -40,6 +43,14 @@ class Roles:
         return tuple(
             p for p in self.parameters if p.is_pointer and p.name not in self.outputs
         )
+
+    def arrays(self, named: Mapping[str, Any]) -> tuple[Parameter, ...]:
+        """What stands for arrays in a call: operands, and scalars read from memory."""
+        held = {p.name for p in self.operands}
+        for name in named.keys() - self.dimensions:
+            if isinstance(named[name], jax.Array | Ref):
+                held.add(name)
+        return tuple(p for p in self.parameters if p.name in held)
 
     @property
     def results(self) -> tuple[Parameter, ...]:
@@ -135,21 +146,35 @@ def sort_arguments(
             f"{roles.kernel}: '{unknown[0]}' {what}. "
             f"Choose from: {', '.join(choices) or 'none'}.{_unnamed(roles)}"
         )
-    taken = roles.outputs | keywords.keys()
+    names = positional_names(roles, len(args), keywords)
+    if names is None:
+        raise SignatureError(_wrong_count(roles, keywords, len(args)))
+    named = {**dict(zip(names, args, strict=True)), **keywords}
+    _check_scalars(roles, named, keywords)
+    return named
+
+
+def positional_names(
+    roles: Roles, count: int, keywords: Collection[str]
+) -> list[str] | None:
+    """Returns the parameters that so many positional arguments are for.
+
+    None where a call cannot have that many beside these keywords.
+    """
+    choices = _positional(roles, keywords)
+    return next((names for names in choices if len(names) == count), None)
+
+
+def _positional(roles: Roles, keywords: Collection[str]) -> tuple[list[str], list[str]]:
+    """Parameters that are given by position: without dimensions, and with them."""
+    taken = roles.outputs.union(keywords)
     every = [p.name for p in roles.parameters if p.name not in taken]
-    needed = [name for name in every if name not in roles.dimensions]
-    for names in (needed, every):
-        if len(names) == len(args):
-            named = {**dict(zip(names, args, strict=True)), **keywords}
-            _check_scalars(roles, named, keywords)
-            return named
-    raise SignatureError(_wrong_count(roles, needed, every, len(args)))
+    return [name for name in every if name not in roles.dimensions], every
 
 
-def _wrong_count(
-    roles: Roles, needed: Sequence[str], every: Sequence[str], given: int
-) -> str:
+def _wrong_count(roles: Roles, keywords: Collection[str], given: int) -> str:
     """Says how many positional arguments a call takes, and why it may be wrong."""
+    needed, every = _positional(roles, keywords)
     optional = ", ".join(name for name in every if name in roles.dimensions)
     text = f"{roles.kernel}: expected {_count(needed)}"
     text += f" or {_count(every)}, got {given}." if optional else f", got {given}."

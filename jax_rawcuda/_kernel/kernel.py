@@ -12,8 +12,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._base.compat import is_tracer
-from .._base.errors import SignatureError, ValidationError
+from .._base.compat import is_eager, is_tracer
+from .._base.errors import SignatureError, UnsupportedError, ValidationError
 from .._module.load import compile_nvrtc
 from .._module.module import Function, Module
 from .._plan.report import PlanReport
@@ -24,16 +24,20 @@ from .._session.refs import DeviceBytes, Ref
 from .._session.session import Session
 from .._session.vmap_rule import VmapRule, call_with_rule, check_rule
 from .._source.options import NvrtcOptions
+from .._types.dtypes import spell_array
+from .._types.dynamic import promoted
 from .._types.launch import LaunchConfig
 from .._types.scalars import pack_scalar
 from .._types.shapes import Solution
 from .._types.signature import Parameter
 from .._xla.inspect import inspect
+from .abstract import abstract
 from .arguments import Roles, call_signature, roles_of, sort_arguments
 from .call_key import call_key
+from .changing import ChangingScalars, fill_slots
 from .contract import CallArguments, Contract
 from .extents import Axes, given_extent
-from .template import Template, abstract, instance, is_function
+from .template import Template, instance, is_function
 from .template_roles import check_declared, declared_roles, declared_shape
 
 _MAX_RECORDINGS = 256  # kinds of calls that one kernel remembers
@@ -154,6 +158,9 @@ class Kernel:
         # A template has no signature before its arguments are known.
         self._function = None if template is not None else module.function(name)
         self.name = name
+        # Whether no function of the user's decides what is recorded.
+        self._is_declarative = not is_function(template) and contract.is_declarative
+        self._changing = ChangingScalars(name)
         self._declared: Roles | None = None  # by the text, where template= asks for it
         self._roles: dict[Function, Roles] = {}
         self._recordings: dict[Hashable, Recording] = {}
@@ -177,7 +184,8 @@ class Kernel:
         Operands and scalars, without the results, by position or by name.
         """
         leaves = (*args, *keywords.values())
-        if self._rule is None or any(isinstance(x, Ref) for x in leaves):
+        # What runs at once is under no vmap.
+        if self._rule is None or is_eager() or any(isinstance(x, Ref) for x in leaves):
             return self._call(args, keywords)
         return call_with_rule(
             lambda *a, **k: self._call(a, k), self._rule, args, keywords
@@ -210,33 +218,61 @@ class Kernel:
         return rule
 
     def _call(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        key = call_key(args, keywords) if self._is_declarative() else None
-        arrays = [x for x in args if isinstance(x, jax.Array)]
+        moved = self._changing.move(args, keywords) if self._is_declarative else None
+        if moved is not None:
+            try:
+                return self._run(args, keywords, *moved)
+            except UnsupportedError:  # numbers in the program still work
+                self._changing.give_up()
+        return self._run(args, keywords, args, keywords)
+
+    def _run(
+        self,
+        args: Sequence[Any],
+        keywords: Mapping[str, Any],
+        positional: Sequence[Any],
+        by_name: Mapping[str, Any],
+        *held: np.ndarray,
+    ) -> Any:
+        """Calls it.
+
+        Args:
+          args: Of the user's call.
+          keywords: Of the user's call.
+          positional: The same as `args`, or with Slots for scalars that are in `held`.
+          by_name: Likewise, of `keywords`.
+          *held: Nothing, or uint8[bytes].
+        """
+        key = call_key(positional, by_name) if self._is_declarative else None
+        arrays = [*(x for x in args if isinstance(x, jax.Array)), *held]
         if key is not None and (known := self._recordings.get(key)):
             return run(known, arrays)
         function = self._instance(args, keywords)
         roles = self._roles_of(function)
-        named = sort_arguments(roles, args, keywords)
-        operands = roles.operands
+        named = sort_arguments(roles, positional, by_name)
+        if self._is_declarative and self._changing.count(roles, named):
+            return self(*args, **keywords)
+        operands = [p.name for p in roles.arrays(named)]
+        for p in roles.parameters:
+            if p.name in operands and not p.is_pointer:
+                named[p.name] = promoted(p, named[p.name])
 
         def body(session: Session, *refs: Any) -> Any:
-            call = dict(zip((p.name for p in operands), refs, strict=True))
-            return self._record(session, function, roles, {**named, **call})
+            call = {**named, **dict(zip(operands, refs, strict=False))}
+            if held:
+                call |= fill_slots(roles, named, refs[-1])
+            return self._record(session, function, roles, call)
 
-        given = [named[p.name] for p in operands]
-        names = [p.name for p in operands]
+        given = [*(named[name] for name in operands), *held]
+        names = [*operands, *("scalars" for _ in held)]
         if key is None:
             return record(self.name, body, given, names=names)
         recording, added = trace(self.name, body, given, names=names)
-        if len(arrays) == len(added):  # all that it runs on is in the next call, too
+        if [*map(id, added)] == [*map(id, arrays)]:  # the next call has them, too
             if len(self._recordings) >= _MAX_RECORDINGS:
                 self._recordings.clear()
             self._recordings[key] = recording
         return run(recording, added)
-
-    def _is_declarative(self) -> bool:
-        """Whether no function of the user's decides what is recorded."""
-        return not is_function(self._template) and self._contract.is_declarative
 
     def _roles_of(self, function: Function) -> Roles:
         if function not in self._roles:
@@ -312,7 +348,9 @@ class Kernel:
         ]
         solution = self._solve(roles, operands, named)
         passed = {
-            p.name: abstract(named[p.name]) for p in roles.parameters if p.name in named
+            p.name: abstract(self.name, f"argument '{p.name}'", named[p.name])
+            for p in roles.parameters
+            if p.name in named
         }
         call = CallArguments(passed, self._keywords(roles, named))
         outputs = [p for p in roles.parameters if p.name in roles.outputs]
@@ -349,10 +387,12 @@ def _dtypes_of(
 
 def _static_size(owner: str, parameter: Parameter, value: Any) -> int:
     """A dimension that the caller gave as a scalar."""
-    if is_tracer(value):
+    if isinstance(value, jax.Array | Ref):
+        given = "traced" if is_tracer(value) else f"an array ({spell_array(value)})"
         raise SignatureError(
-            f"{owner}: scalar '{parameter.name}' is traced, but it is a dimension of "
-            "the shapes. Leave it out (the operands give it), or pass a Python int."
+            f"{owner}: scalar '{parameter.name}' is {given}, but it is a dimension of "
+            "the shapes. Leave it out where operands give it, or pass a Python int "
+            f'(static_argnames="{parameter.name}" in jax.jit).'
         )
     data = pack_scalar(owner, parameter, value)
     signed = "unsigned" not in parameter.type  # the compiler's spelling, no typedefs

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from .._base.callbacks import ask
@@ -14,6 +13,7 @@ from .._types.arrays import describe
 from .._types.dtypes import c_type_of
 from .._types.shape_syntax import Expression, names_in, parse_axes
 from .._types.shapes import evaluate
+from .abstract import abstract
 
 TemplateArgument = np.dtype | type | int | bool | str
 Template = Callable[..., Any] | Sequence[TemplateArgument] | TemplateArgument
@@ -52,7 +52,8 @@ def instance(
     chosen: Any = template
     if is_function(chosen):
         shown = [describe(value) for value in args]
-        chosen = ask(owner, "template", chosen, shown, [*map(abstract, args)], scalars)
+        types = [abstract(owner, f"argument {i}", x) for i, x in enumerate(args)]
+        chosen = ask(owner, "template", chosen, shown, types, scalars)
     if isinstance(chosen, _ONE):
         chosen = (chosen,)
     if not isinstance(chosen, tuple | list):
@@ -81,14 +82,6 @@ def _dimension(argument: Any, dimensions: frozenset[str]) -> Expression | None:
         return None
     names = frozenset().union(*map(names_in, axes))
     return axes[0] if len(axes) == 1 and names and names <= dimensions else None
-
-
-def abstract(value: Any) -> Any:
-    """An array's type; a scalar as it is."""
-    # A NumPy scalar has a shape too, but is a scalar here.
-    if isinstance(value, jax.Array) or getattr(value, "shape", ()) != ():
-        return jax.ShapeDtypeStruct(value.shape, value.dtype)
-    return value
 
 
 def _spell(owner: str, argument: Any) -> str:

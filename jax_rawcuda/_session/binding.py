@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -13,9 +13,15 @@ from .._base.errors import RawCudaError, SignatureError, ValidationError, counte
 from .._device.driver import has_device
 from .._device.loaded_kernel import FunctionAttributes
 from .._module.module import Function
-from .._plan.commands import PointerArgument, ScalarArgument
+from .._plan.commands import (
+    Argument,
+    DynamicArgument,
+    PointerArgument,
+    ScalarArgument,
+)
 from .._types.arrays import ArrayType, describe, is_array, is_turned_off
 from .._types.dtypes import accepts, element_type, element_types
+from .._types.dynamic import check_array
 from .._types.launch import MAX_SHARED_MEM_BYTES, LaunchConfig
 from .._types.scalars import KernelArg, pack_scalar
 from .._types.signature import KernelSignature, Parameter
@@ -165,7 +171,10 @@ def _check_alignment(name: str, parameter: Parameter, value: Ref) -> None:
     element = choices[0]
     # CUDA's vectors of three are aligned as one of their elements.
     lanes = element.lanes if element.lanes in (1, 2, 4) else 1
-    alignment = element.dtype.itemsize * lanes
+    _check_start(name, parameter, value, element.dtype.itemsize * lanes)
+
+
+def _check_start(name: str, parameter: Parameter, value: Ref, alignment: int) -> None:
     if offset_of(value) % alignment:
         raise ValidationError(
             f"{name} starts at byte {offset_of(value)}, but parameter `{parameter}` "
@@ -192,32 +201,44 @@ def _not_a_reference(kernel: str, parameter: Parameter, value: Any) -> str:
     )
 
 
-def check_scalar(kernel: str, parameter: Parameter, value: Any) -> ScalarArgument:
-    """Converts a by-value argument to the parameter's bytes."""
-    if isinstance(value, Ref):
-        raise SignatureError(
-            f"{kernel}: argument '{parameter.name}' is {value!r}, but parameter "
-            f"`{parameter}` is passed by value. Pass a number."
-        )
+# Returns a reference to an array that stands for a by-value argument.
+TakeScalar = Callable[[Parameter, jax.Array], Ref]
+
+
+def check_scalar(
+    kernel: str, parameter: Parameter, value: Any, take: TakeScalar
+) -> ScalarArgument | DynamicArgument:
+    """Converts a by-value argument to the parameter's bytes, or says where they are."""
     if isinstance(value, jax.Array):
-        raise SignatureError(
-            f"{kernel}: scalar '{parameter.name}' is a JAX array ({describe(value)}), "
-            f"but parameter `{parameter}` is passed by value, so that its value must "
-            "be known while tracing. Declare it `const T*` and read it in the kernel, "
-            "or make it a static Python number (static_argnums)."
+        value = take(parameter, value)
+    if not isinstance(value, Ref):
+        return ScalarArgument(parameter.type, pack_scalar(kernel, parameter, value))
+    name = f"{kernel}: scalar '{parameter.name}'"
+    if not isinstance(value, DeviceBytes):
+        check_array(kernel, parameter, ArrayType(value.shape, value.dtype))
+    elif value.byte_len != parameter.size:
+        raise ValidationError(
+            f"{name} has {value.byte_len} bytes, but parameter `{parameter}` needs "
+            f"{parameter.size}. Slice it."
         )
-    return ScalarArgument(parameter.type, pack_scalar(kernel, parameter, value))
+    if not buffer_of(value).written:
+        raise ValidationError(
+            f"{name} is read from '{buffer_of(value).name}', but nothing has written "
+            "it yet. Launch its producer first, or allocate it with fill=."
+        )
+    _check_start(name, parameter, value, parameter.align)
+    return DynamicArgument(parameter.type, parameter.size, place(value))
 
 
 def bind_arguments(
-    signature: KernelSignature, args: Sequence[Any]
-) -> tuple[tuple[PointerArgument | ScalarArgument, ...], list[Buffer]]:
+    signature: KernelSignature, args: Sequence[Any], take: TakeScalar
+) -> tuple[tuple[Argument, ...], list[Buffer]]:
     """Checks every argument; returns the recorded ones and the buffers written to."""
-    bound: list[PointerArgument | ScalarArgument] = []
-    written: list[Buffer] = []
+    bound: list[Argument] = []
+    written: list[Ref] = []
     for parameter, value in zip(signature.parameters, args, strict=True):
         if not parameter.is_pointer:
-            bound.append(check_scalar(signature.kernel, parameter, value))
+            bound.append(check_scalar(signature.kernel, parameter, value, take))
             continue
         if isinstance(value, Ref):
             _name_after(buffer_of(value), parameter.name)
@@ -227,8 +248,29 @@ def bind_arguments(
             continue
         bound.append(PointerArgument(place(ref)))
         if not parameter.const:
-            written.append(buffer_of(ref))
-    return tuple(bound), written
+            written.append(ref)
+    _check_apart(signature, bound, written)
+    return tuple(bound), [*map(buffer_of, written)]
+
+
+def _check_apart(
+    signature: KernelSignature, bound: Sequence[Argument], written: Sequence[Ref]
+) -> None:
+    """Refuses a scalar in memory that the launch itself may write."""
+    for parameter, argument in zip(signature.parameters, bound, strict=True):
+        if not isinstance(argument, DynamicArgument):
+            continue
+        begin = argument.ref.offset
+        for ref in written:
+            to = place(ref)
+            same = (to.space, to.index) == (argument.ref.space, argument.ref.index)
+            ends = to.offset + ref.byte_len, begin + argument.size
+            if same and begin < ends[0] and to.offset < ends[1]:
+                raise ValidationError(
+                    f"{signature.kernel}: scalar '{parameter.name}' is read from "
+                    f"'{buffer_of(ref).name}', which the same launch may write. Copy "
+                    "it to a workspace before."
+                )
 
 
 def _name_after(buffer: Buffer, parameter: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
 
 from .._base.errors import SignatureError, ValidationError
@@ -14,6 +15,7 @@ from .._module.module import Function
 from .._plan.commands import Command, Copy, Fill, Launch, Synchronize
 from .._types.launch import LaunchConfig
 from .._types.scalars import pack_value
+from .._types.signature import Parameter
 from .binding import bind_arguments, check_block, check_count
 from .refs import Ref, buffer_of, offset_of, place
 from .scope import Scope, check_open
@@ -26,6 +28,10 @@ class Commands(Scope):
     def _emit(self, command: Command) -> None:
         raise NotImplementedError
 
+    def _scalar(self, parameter: Parameter, array: jax.Array) -> Ref:
+        """Returns a reference to an array that stands for a by-value argument."""
+        raise NotImplementedError
+
     def launch(self, function: Function, config: LaunchConfig, *args: Any) -> None:
         """Launches a kernel.
 
@@ -33,7 +39,9 @@ class Commands(Scope):
           function: From `Module.function`.
           config: Geometry. An empty grid launches nothing.
           *args: One per parameter: a reference (or None, a null pointer) for a
-            pointer, a Python or NumPy number for a value.
+            pointer, a Python or NumPy number for a value. Or, for a value that is read
+            from memory when the kernel starts, a JAX array or a reference: a number
+            without axes, the lanes of a vector, or the bytes of either or of a struct.
 
         Raises:
           SignatureError: The arguments do not match the kernel's parameters.
@@ -51,7 +59,7 @@ class Commands(Scope):
         for ref in args:
             if isinstance(ref, Ref):
                 check_use(self, ref)
-        arguments, written = bind_arguments(signature, args)
+        arguments, written = bind_arguments(signature, args, self._scalar)
         if config.is_empty:
             return
         self._emit(Launch(function, config, tuple(arguments)))

@@ -8,6 +8,7 @@ from typing import Any, cast, overload
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .._plan.report import PlanReport
 from .._types.arrays import check_dtype
@@ -147,5 +148,10 @@ def run(recording: Recording, operands: Sequence[Any]) -> Any:
     from .._xla import batching as batching  # registers the rule for vmap
     from .._xla.primitive import bind
 
-    arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in operands]
+    arrays = [x if _is_plain(x) else jnp.asarray(x) for x in operands]
     return recording.unpack(bind(recording.plan, arrays), arrays)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether JAX takes a value as it is, without the cost of an array of its own."""
+    return isinstance(value, jax.Array) or type(value) is np.ndarray

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from .._base.checked_mode import enabled
 from .._base.errors import SessionError, SignatureError, ValidationError
@@ -30,8 +31,12 @@ class Recording:
 
     def unpack(self, results: Sequence[Any], operands: Sequence[Any]) -> Any:
         """Builds what the op returns; an operand returned unchanged is passed on."""
-        spaces = {Space.RESULT: results, Space.OPERAND: operands}
-        return self.tree.unflatten(spaces[x.space][x.index] for x in self.leaves)
+        return self.tree.unflatten(
+            results[x.index]
+            if x.space is Space.RESULT
+            else jnp.asarray(operands[x.index])
+            for x in self.leaves
+        )
 
 
 def finish(session: Recorder, returned: Any) -> Recording:

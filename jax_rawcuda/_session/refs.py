@@ -98,7 +98,7 @@ class Ref:
         """Size in bytes, under NumPy's name."""
         return self.byte_len
 
-    def at_bytes(self, offset: int) -> Ref:
+    def at_bytes(self, offset: int) -> DeviceBytes:
         """Returns the untyped rest of the span.
 
         Args:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from .._base.errors import ValidationError
 from .._base.sizes import extents, positive_size
 from .._types.arrays import ArrayType, as_bytes, as_dtype, check_dtype
+from .._types.dynamic import promoted
 from .._types.scalars import pack_value
+from .._types.signature import Parameter
 from .commands import Commands
 from .refs import (
     Buffer,
@@ -38,6 +41,7 @@ class Session(Commands):
     operands: list[tuple[Buffer, Any]]
     buffers: list[Buffer]  # results and workspaces
     constants: dict[bytes, Buffer]  # operands, by their bytes
+    scalars: dict[tuple[int, str], tuple[jax.Array, TensorRef]]  # by identity and type
 
     # Memory
 
@@ -178,7 +182,7 @@ class Session(Commands):
     def _enter(self, op_name: str) -> None:
         super()._enter(op_name)
         self.operands, self.buffers = [], []
-        self.constants = {}
+        self.constants, self.scalars = {}, {}
 
     def _allocate(
         self,
@@ -189,6 +193,13 @@ class Session(Commands):
         written: bool = False,
     ) -> Buffer:
         raise NotImplementedError
+
+    def _scalar(self, parameter: Parameter, array: jax.Array) -> TensorRef:
+        key = id(array), parameter.type
+        if key not in self.scalars:  # one operand for all launches
+            ref = self.tensor(promoted(parameter, array), name=parameter.name)
+            self.scalars[key] = array, ref
+        return self.scalars[key][1]
 
     def _full(self, ref: Output, value: Any) -> Any:
         """Returns an array like `ref`, filled with a value, that `tensor` takes."""

@@ -26,9 +26,10 @@ def describe(value: Any) -> str:
     """Names a value in a message: `float32[3,4]`, `a Python float`."""
     if is_array(value):
         return spell_array(value)
+    for python in (bool, int, float, complex, str, list, tuple, dict):
+        if isinstance(value, python):  # or of a class on top, such as JAX's own floats
+            return f"a Python {python.__name__}"
     kind = type(value).__name__
-    if isinstance(value, bool | int | float | complex | str | list | tuple | dict):
-        return f"a Python {kind}"
     return f"{'an' if kind[0].lower() in 'aeiou' else 'a'} {kind}"
 
 

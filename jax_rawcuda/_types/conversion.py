@@ -24,10 +24,8 @@ def concrete(owner: str, value: object) -> ScalarLike:
         return value
     if hasattr(value, "aval"):
         raise SignatureError(
-            f"{owner} is a JAX array ({value.aval}), but a by-value parameter needs "
-            "a number that is known while tracing. Declare the parameter as a pointer "
-            "(`const T*`) and read it in the kernel, or pass a Python number "
-            "(static_argnums in jax.jit)."
+            f"{owner} is a JAX array ({value.aval}), but it needs a number that is "
+            "known while tracing. Pass a Python number (static_argnames in jax.jit)."
         )
     raise SignatureError(f"{owner} is {type_name(value)}; it needs a number.")
 
@@ -85,6 +83,11 @@ def _is_float(value: object) -> bool:
     return isinstance(value, float)
 
 
+def _is_python(value: object, kind: type) -> bool:
+    """Whether it is a Python number, which has no width; one of JAX's own, too."""
+    return isinstance(value, kind) and not isinstance(value, np.generic)
+
+
 def _to_float(owner: str, c_type: str, dtype: np.dtype, value: Any) -> Any:
     """Rounds only Python floats, which have no width of their own."""
     try:
@@ -100,7 +103,7 @@ def _to_float(owner: str, c_type: str, dtype: np.dtype, value: Any) -> Any:
             f"{owner}={_show(value)} overflows `{c_type}`, whose largest value is "
             f"{float(ml_dtypes.finfo(dtype).max)!r}."
         )
-    if type(value) is not float:
+    if not _is_python(value, float):
         raise ValidationError(
             f"{owner}={_show(value)} ({type(value).__name__}) is not exact in "
             f"`{c_type}`. Pass float(value) to round it."
@@ -152,7 +155,7 @@ def _to_complex(owner: str, c_type: str, target: ValueType, value: Any) -> bytes
     part = np.dtype(f"float{8 * target.size // 2}")
     if isinstance(value, complex | np.complexfloating):
         # Component by component, so that each rounds, or is refused, as a float does.
-        rounds = type(value) is complex
+        rounds = _is_python(value, complex)
         parts = [float(p) if rounds else p for p in (value.real, value.imag)]
     else:
         parts = [value, 0.0]

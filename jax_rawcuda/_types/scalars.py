@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import jax
 import numpy as np
 
 from .._base.errors import SignatureError
@@ -120,11 +119,9 @@ def pack_scalar(kernel: str, parameter: Parameter, value: object) -> bytes:
       ValidationError: This value does not fit: out of range, or not exact.
     """
     owner = f"{kernel}: scalar '{parameter.name}'"
-    target = value_type(parameter.type)
     if isinstance(value, KernelArg):
-        return _check_explicit(owner, parameter, target, value)
-    if target is None and parameter.abi in _INTEGER_ABI:  # an enum
-        target = _INTEGER_ABI[parameter.abi]
+        return _check_explicit(owner, parameter, value_type(parameter.type), value)
+    target = held_value(parameter)
     if target is not None and target.kind == "vector":
         return _pack_vector(owner, parameter, value)
     if isinstance(value, np.void | np.ndarray) and target is None:
@@ -140,6 +137,12 @@ def pack_scalar(kernel: str, parameter: Parameter, value: object) -> bytes:
     return convert(owner, parameter.type, target, scalar)
 
 
+def held_value(parameter: Parameter) -> ValueType | None:
+    """Returns how a by-value parameter is packed, None for structs."""
+    # An enum is the integer that the binary interface says.
+    return value_type(parameter.type) or _INTEGER_ABI.get(parameter.abi)
+
+
 def _pack_vector(owner: str, parameter: Parameter, value: object) -> bytes:
     """Packs a `float4` and its like: a NumPy array; of a `float2`, a complex number."""
     readings = element_types(parameter.type)
@@ -151,8 +154,6 @@ def _pack_vector(owner: str, parameter: Parameter, value: object) -> bytes:
     if number is not None and isinstance(value, complex | np.complexfloating):
         target = ValueType("complex", parameter.size, number)
         return convert(owner, parameter.type, target, value)
-    if isinstance(value, jax.Array):
-        concrete(owner, value)
     lane, lanes = readings[0].dtype.name, readings[0].lanes
     raise SignatureError(
         f"{owner} is {describe(value)}, but parameter `{parameter}` holds {lanes} "

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from .._compile.target import default_target
 from .._module.module import Function
-from .._plan.commands import Launch, PointerArgument, Space
+from .._plan.commands import Launch, PointerArgument, ScalarArgument, Space
 from .._plan.plan import Plan
 from .._rewrite.accesses import WIDEST, widest_access
 from .._types.arrays import ArrayType
@@ -70,9 +70,13 @@ def _accesses(plan: Plan, platform: str) -> Sequence[tuple[Space, int, int]]:
     for command in plan.commands:
         if isinstance(command, Launch):
             width = _widest(command.function, platform)
-            for argument in command.arguments:
-                if isinstance(argument, PointerArgument):
-                    found.append((argument.ref.space, argument.ref.index, width))
+            parameters = command.function.signature.parameters
+            for parameter, argument in zip(parameters, command.arguments, strict=True):
+                if isinstance(argument, ScalarArgument):
+                    continue
+                is_address = isinstance(argument, PointerArgument)
+                widest = width if is_address else parameter.align
+                found.append((argument.ref.space, argument.ref.index, widest))
     return found
 
 

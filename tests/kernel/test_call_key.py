@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import ml_dtypes
@@ -46,19 +48,21 @@ def test_an_equal_call_is_recorded_once(launches):
     assert len(launches) == 1
 
 
-def test_every_other_call_is_recorded(launches):
+NUMBERS = [2.0, -2.0, 2, 0.0, -0.0, np.float32(2), np.int8(2), rc.KernelArg.f64(2)]
+
+
+@pytest.mark.parametrize("pair", [*itertools.pairwise(NUMBERS)], ids=repr)
+def test_every_other_call_is_recorded(launches, pair):
     kernel, x = scale(), jnp.asarray(X)
-    calls = [2.0, -2.0, 2, 0.0, -0.0, np.float32(2), np.int8(2), rc.KernelArg.f64(2)]
     for _ in range(2):
-        for a in calls:
+        for a in pair:
             expected = np.float32(a if not isinstance(a, rc.KernelArg) else 2) * X
-            np.testing.assert_array_equal(kernel(x, a), expected)
-            np.testing.assert_array_equal(
-                np.signbit(kernel(x, a)), np.signbit(expected), err_msg=repr(a)
-            )
-        np.testing.assert_array_equal(kernel(x[:7], 2.0), 2 * X[:7])
-        np.testing.assert_array_equal(kernel(x, a=2.0), 2 * X)
-    assert len(launches) == len(calls) + 2
+            got = kernel(x, a)
+            np.testing.assert_array_equal(got, expected)
+            np.testing.assert_array_equal(np.signbit(got), np.signbit(expected))
+        np.testing.assert_array_equal(kernel(x[:7], pair[0]), kernel(x, pair[0])[:7])
+        np.testing.assert_array_equal(kernel(x, a=pair[0]), kernel(x, pair[0]))
+    assert len(launches) == 4
 
 
 def test_a_function_of_the_users_is_asked_every_time(launches):
@@ -93,11 +97,15 @@ DIFFERENT = [
     0.0,
     -0.0,
     float("nan"),
+    float(np.uint64(0x7FF8_0000_0000_0001).view(np.float64)),
+    0j,
+    complex(0.0, -0.0),
     np.int32(4),
     np.int64(4),
     np.float32(4),
     np.float32(-0.0),
     np.float32(0.0),
+    np.array(0.5, np.float32),
     ml_dtypes.bfloat16(4),
     rc.KernelArg.i32(4),
     rc.KernelArg.u32(4),

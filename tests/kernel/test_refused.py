@@ -80,6 +80,14 @@ def by_functions():
     )
 
 
+def by_value(**functions):
+    """A call with an array for the scalar, of a kernel that functions decide on."""
+    usual = {"shapes": "n, n -> n", "threads": "n"}
+    if "launch" in functions:
+        del usual["threads"]
+    rc.kernel(SAXPY, **usual, **functions)(X, X, jnp.float32(2))
+
+
 def typed(template):
     return rc.kernel(TYPED, shapes="n -> n", threads="n", template=template)
 
@@ -543,13 +551,11 @@ CALLS = [
         "`const` at a pointer that you pass, or name it in in_out=.",
     ),
     Row(
-        "a traced number",
-        lambda: saxpy(FIVE, FIVE, jnp.float32(2)),
+        "a traced number of another dtype",
+        lambda: jax.jit(saxpy)(FIVE, FIVE, np.int32(2)),
         SignatureError,
-        "saxpy: scalar 'a' is a JAX array (float32[]), but parameter `float a` is "
-        "passed by value, so that its value must be known while tracing. Declare it "
-        "`const T*` and read it in the kernel, or make it a static Python number "
-        "(static_argnums).",
+        "saxpy: scalar 'a' is int32[], but parameter `float a` needs float32[]. Cast "
+        'with a.astype("float32").',
     ),
     Row(
         "a masked array",
@@ -608,7 +614,37 @@ CALLS = [
         lambda: jax.jit(lambda x, n: twice()(x, n))(X, 37),
         SignatureError,
         "twice: scalar 'n' is traced, but it is a dimension of the shapes. Leave it "
-        "out (the operands give it), or pass a Python int.",
+        'out where operands give it, or pass a Python int (static_argnames="n" in '
+        "jax.jit).",
+    ),
+    Row(
+        "a dimension in an array",
+        lambda: twice()(X, jnp.int32(37)),
+        SignatureError,
+        "twice: scalar 'n' is an array (int32[]), but it is a dimension of the shapes. "
+        "Leave it out where operands give it, or pass a Python int "
+        '(static_argnames="n" in jax.jit).',
+    ),
+    *(
+        Row(
+            f"the value of an array, in {where}",
+            lambda where=where, use=use: by_value(**{where: use}),
+            SignatureError,
+            "saxpy: argument 'a' is an array (float32[]), which has no value while the "
+            "call is recorded. Pass a Python number (static_argnames in jax.jit).",
+        )
+        for where, use in {
+            "launch": lambda *args: rc.LaunchConfig(int(args[2])),
+            "out": lambda *args: [args[0]] * (args[2] > 1),
+            "shared_mem_bytes": lambda *args: 4 * args[2],
+        }.items()
+    ),
+    Row(
+        "the value of an array, in template",
+        lambda: typed(lambda _x, a: (int(a),))(X, jnp.int32(3)),
+        SignatureError,
+        "k: argument 1 is an array (int32[]), which has no value while the call is "
+        "recorded. Pass a Python number (static_argnames in jax.jit).",
     ),
     Row(
         "a dimension that is too small",

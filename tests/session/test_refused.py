@@ -475,6 +475,19 @@ def unwritten(s, _x, _out):
     return s.alloc_bytes(20)
 
 
+def first(s, _x, out):
+    s.fill_bytes(out, 0)
+    return out[0]
+
+
+def x_part(_s, x, _out):
+    return x[:3]
+
+
+WIDE = FakeFunction("wide(const float* x, double a, float* out)")
+LANES = FakeFunction("lanes(float4 v, float* out)")
+PAIR = FakeFunction("pair(float2 v, float* out)")
+STRUCT = FakeFunction("struct(Params p, float* out)")
 VEC4 = FakeFunction("vec4(const float4* x, float4* out)")
 HALF = FakeFunction("half(const __half* x, float* out)")
 FLAG = FakeFunction("flag(const bool* x, float* out)")
@@ -512,20 +525,102 @@ LAUNCHES = [
         "in-place use.",
     ),
     Row(
-        "traced number",
-        launch(x, x, jnp.float32(2), out, 5),
+        "scalar of another dtype",
+        launch(x, x, jnp.int32(2), out, 5),
         SignatureError,
-        "saxpy: scalar 'a' is a JAX array (float32[]), but parameter `float a` is "
-        "passed by value, so that its value must be known while tracing. Declare it "
-        "`const T*` and read it in the kernel, or make it a static Python number "
-        "(static_argnums).",
+        "saxpy: scalar 'a' is int32[], but parameter `float a` needs float32[]. Cast "
+        'with a.astype("float32").',
     ),
     Row(
-        "reference for a number",
-        launch(x, x, x, out, 5),
+        "scalar of a dtype that is turned off",
+        launch(x, jnp.float32(2), out, function=WIDE),
         SignatureError,
-        "saxpy: argument 'a' is TensorRef(x: float32[5]), but parameter `float a` "
-        "is passed by value. Pass a number.",
+        "wide: scalar 'a' is float32[], but parameter `double a` needs float64[]. Set "
+        'jax.config.update("jax_enable_x64", True) and cast with a.astype("float64"), '
+        "or pass a static Python number (static_argnames).",
+    ),
+    Row(
+        "weak float for an integer",
+        launch(x, x, 2.0, out, jnp.asarray(5.0)),
+        SignatureError,
+        "saxpy: scalar 'n' is float32[], but parameter `int n` needs int32[]. Cast "
+        'with n.astype("int32").',
+    ),
+    Row(
+        "several numbers for one",
+        launch(x, x, x, out, 5),
+        ValidationError,
+        "saxpy: scalar 'a' is float32[5], but parameter `float a` needs float32[]. "
+        "Pass one element, such as a[0].",
+    ),
+    Row(
+        "PRNG key for a number",
+        launch(x, x, jax.random.key(0), out, 5),
+        SignatureError,
+        "f: operand 'a' is a typed PRNG key, which has no memory layout. Pass "
+        "jax.random.key_data(key).",
+    ),
+    Row(
+        "too many bytes for a number",
+        launch(x, x, lambda s, *_: s.alloc_bytes(8, fill=0), out, 5),
+        ValidationError,
+        "saxpy: scalar 'a' has 8 bytes, but parameter `float a` needs 4. Slice it.",
+    ),
+    Row(
+        "number at an odd place",
+        launch(x, x, lambda s, *_: s.alloc_bytes(8, fill=0)[2:6], out, 5),
+        ValidationError,
+        "saxpy: scalar 'a' starts at byte 2, but parameter `float a` needs a multiple "
+        "of 4.",
+    ),
+    Row(
+        "number that nothing wrote",
+        launch(x, x, lambda s, *_: s.alloc_bytes(4), out, 5),
+        ValidationError,
+        "saxpy: scalar 'a' is read from 'workspace1', but nothing has written it yet. "
+        "Launch its producer first, or allocate it with fill=.",
+    ),
+    Row(
+        "number that the launch writes",
+        launch(x, x, first, out, 5),
+        ValidationError,
+        "saxpy: scalar 'a' is read from 'out', which the same launch may write. Copy "
+        "it to a workspace before.",
+    ),
+    Row(
+        "lanes of another dtype",
+        launch(jnp.ones(4, jnp.int32), out, function=LANES),
+        SignatureError,
+        "lanes: scalar 'v' is int32[4], but parameter `float4 v` needs float32[4]. "
+        'Cast with v.astype("float32").',
+    ),
+    Row(
+        "three lanes of four",
+        launch(x_part, out, function=LANES),
+        ValidationError,
+        "lanes: scalar 'v' is float32[3], but parameter `float4 v` needs float32[4]. "
+        "Pass that many.",
+    ),
+    Row(
+        "a pair as something else",
+        launch(x_part, out, function=PAIR),
+        ValidationError,
+        "pair: scalar 'v' is float32[3], but parameter `float2 v` needs float32[2] or "
+        "complex64[]. Pass that many.",
+    ),
+    Row(
+        "numbers for a struct",
+        launch(jnp.ones(4), out, function=STRUCT),
+        SignatureError,
+        "struct: scalar 'p' is float32[4], but parameter `Params p` needs uint8[16]. "
+        "An array holds a struct as its bytes.",
+    ),
+    Row(
+        "too few bytes for a struct",
+        launch(jnp.ones(15, jnp.uint8), out, function=STRUCT),
+        ValidationError,
+        "struct: scalar 'p' is uint8[15], but parameter `Params p` needs uint8[16]. "
+        "Pass that many.",
     ),
     Row(
         "number for a pointer",

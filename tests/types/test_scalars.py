@@ -263,10 +263,28 @@ def test_bytes_of_foreign_order_are_refused():
     )
 
 
-def test_a_traced_scalar_says_what_to_do():
-    with pytest.raises(rc.SignatureError, match="Declare the parameter as a pointer"):
-        pack("float", jnp.float32(2))
-    with pytest.raises(rc.SignatureError, match="is known while tracing"):
-        pack("float4", jnp.ones(4))
-    with pytest.raises(rc.SignatureError, match="known while tracing"):
-        jax.jit(lambda a: pack("float", a))(jnp.float32(2))
+def test_a_number_that_must_be_known_says_what_to_do():
+    text = (
+        r"^KernelArg\.f32: value is a JAX array \(float32\[\]\), but it needs a number "
+        r"that is known while tracing\. Pass a Python number \(static_argnames in "
+        r"jax\.jit\)\."
+    )
+    with pytest.raises(rc.SignatureError, match=text):
+        rc.KernelArg.f32(jnp.float32(2))
+    with pytest.raises(rc.SignatureError, match=text):
+        jax.jit(rc.KernelArg.f32)(jnp.float32(2))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_floats_of_jax_round_as_pythons_do(dtype):
+    """What JAX makes of a Python number for a rule of custom_vjp."""
+
+    def rule(a, b, c):
+        return pack("float", a), pack("int", b), pack("cuda::std::complex<float>", c)
+
+    seen = []
+    f = jax.custom_vjp(lambda *numbers: seen.append(rule(*numbers)) or 0.0)
+    f.defvjp(lambda *_: (0.0, ()), lambda *_: ())
+    with jax.enable_x64(dtype is np.float64):
+        f(0.1, 7, 0.1 + 0.3j)
+    assert seen == [rule(0.1, 7, 0.1 + 0.3j)]
