@@ -46,8 +46,10 @@ def _impl(*operands: Any, plan: Plan) -> list[Any]:
     run = _executable(plan)
     if plan.labels is not None:
         run = waiting(run)
+    results: list[Any]
     if not eager_modes():
-        return run(*operands)
+        results = run(*operands)
+        return results
     # Without jit, or with a NaN in the result, JAX would bind the primitive again.
     with plain_jit():
         results = run(*operands)
