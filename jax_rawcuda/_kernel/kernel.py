@@ -61,8 +61,9 @@ def kernel(
     """Makes a CUDA kernel callable like any `jnp` function.
 
     The compiler says what each parameter is: `const T*` is an operand, `T*` a result
-    that is allocated for the call (or both, if named in `in_out`), a value a static
-    scalar. Operands and scalars are passed in the order of the parameters.
+    that is allocated for the call (or both, if named in `in_out`), a value a scalar: a
+    number, or an array that is read when the kernel starts. Operands and scalars are
+    passed in the order of the parameters.
 
     Args:
       source: CUDA C++ text, the path of a file, or a Module or Function.
@@ -93,7 +94,7 @@ def kernel(
       options: Compiler options, when `source` is text.
 
     Callables receive the call's arguments in the order of the parameters: arrays as
-    `jax.ShapeDtypeStruct`, scalars as they are, without those that are filled in; and
+    `jax.ShapeDtypeStruct`, numbers as they are, without those that are filled in; and
     by keyword the dimensions that are no parameters.
 
     Raises:

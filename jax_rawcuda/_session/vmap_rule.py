@@ -63,4 +63,7 @@ def call_with_rule(
 
 
 def _is_array(leaf: Any) -> bool:
-    return isinstance(leaf, jax.Array | np.ndarray)
+    """Whether JAX can batch it; records are scalars of a kernel."""
+    if isinstance(leaf, np.ndarray):
+        return leaf.dtype.names is None
+    return isinstance(leaf, jax.Array)

@@ -67,7 +67,9 @@ def inspect(
 
 
 def _is_traced(leaf: Any) -> bool:
-    return isinstance(leaf, jax.Array | np.ndarray | jax.ShapeDtypeStruct)
+    if isinstance(leaf, np.ndarray):
+        return leaf.dtype.names is None  # records are scalars of a kernel
+    return isinstance(leaf, jax.Array | jax.ShapeDtypeStruct)
 
 
 def _plans(jaxpr: Any, primitive: Any) -> Iterator[Plan]:

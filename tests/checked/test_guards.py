@@ -11,7 +11,13 @@ import pytest
 
 import jax_rawcuda as rc
 from jax_rawcuda import _ffi
-from jax_rawcuda._plan.commands import Launch, Verify
+from jax_rawcuda._plan.commands import (
+    BufferRef,
+    DynamicArgument,
+    Launch,
+    Space,
+    Verify,
+)
 from jax_rawcuda._plan.encode import encode
 from jax_rawcuda._plan.guards import BAND, guarded
 from jax_rawcuda._plan.schedule import schedule
@@ -78,6 +84,33 @@ def test_the_handler_reads_a_guarded_plan(monkeypatch):
     plan = guarded(recorded(monkeypatch, through_scratch, np.ones(64, np.float32)))
     attributes = encode(plan, schedule(plan, "cpu"))
     assert _ffi.check_plan(attributes["plan"], attributes["images"]) == ""
+
+
+def test_scalars_in_memory_move_behind_its_band(monkeypatch):
+    @rc.op
+    def f(s, x, extra):
+        length = s.alloc_bytes(8)
+        s.copy_bytes(length[4:], extra)
+        y = s.alloc_output(x.shape, x.dtype)
+        function = rc.compile_nvrtc(SOURCE).function("run_over")
+        s.launch(function, rc.LaunchConfig(2, 64), x, y, x.size, length[4:])
+        return y
+
+    plan = recorded(monkeypatch, f, np.ones(64, np.float32), np.int32(0))
+    *_, before, argument = launch_of(plan).arguments
+    guarded_plan = guarded(plan)
+    assert argument == DynamicArgument("int", 4, BufferRef(Space.RESULT, 1, 4))
+    assert launch_of(guarded_plan).arguments[-2:] == (
+        before,
+        DynamicArgument("int", 4, BufferRef(Space.RESULT, 1, BAND + 4)),
+    )
+    texts = [c.what for c in guarded_plan.commands if isinstance(c, Verify)]
+    assert len(texts) == 1  # of what is written
+
+
+def launch_of(plan):
+    (launch,) = (c for c in plan.commands if isinstance(c, Launch))
+    return launch
 
 
 def test_a_plan_without_checks_stays_as_it_is(monkeypatch):

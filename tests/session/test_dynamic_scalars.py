@@ -180,6 +180,26 @@ def test_a_struct_that_a_kernel_made(device, x):
     np.testing.assert_allclose(jax.jit(f)(x, lanes), want, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("platform", ["cpu", "cuda"])
+def test_elements_of_a_batch_are_aligned_for_their_scalars(x, rng, platform):
+    """A struct of eight-byte alignment in elements of 20 bytes."""
+    steps = [np.array((i, 2.0, True), RECORD).tobytes() for i in range(3)]
+    held = np.stack([np.frombuffer(bytes(data) + b"....", np.uint8) for data in steps])
+    lanes, pair = np.float32([1, 2, 3, 4]), np.zeros(2, np.float32)
+
+    @rc.op
+    def f(s, held, x):
+        return applied(s, held[:16], x, lanes, pair)
+
+    mapped = jax.jit(jax.vmap(f, (0, None)))
+    if platform == "cpu":
+        want = np.arange(3, dtype=np.float32)[:, None] + 2 * x * np.resize(lanes, N)
+        np.testing.assert_allclose(mapped(held, x), want, rtol=1e-5, atol=1e-6)
+    text = mapped.trace(held, x).lower(lowering_platforms=(platform,)).as_text()
+    call = next(line for line in text.splitlines() if "custom_call" in line)
+    assert "tensor<3x24xui8>" in call
+
+
 def test_an_enum(device, x):
     @rc.op
     def f(s, x, mode):

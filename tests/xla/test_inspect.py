@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import jax_rawcuda as rc
+from jax_rawcuda._compile.target import Target
 
 SOURCE = """
 extern "C" __global__ void twice(const float* x, float* out, int n) {
@@ -104,3 +105,44 @@ def test_the_log_says_it_when_a_program_is_made(monkeypatch, capfd, rng):
     monkeypatch.setenv("JAX_RAWCUDA_LOG", "yes")
     with pytest.raises(rc.ValidationError, match="JAX_RAWCUDA_LOG='yes': 0 or 1"):
         jax.jit(lambda x: kernel()(x + 1))(x[0])
+
+
+@pytest.mark.parametrize("platform", ["cpu", "cuda"])
+def test_scalars_in_arrays_are_read_from_memory(platform):
+    function = rc.kernel(
+        """struct Step { float scale; double shift; };
+        extern "C" __global__ void move(const float* x, Step step, float more,
+                                        float* out, int n) {
+          int i = blockIdx.x * blockDim.x + threadIdx.x;
+          if (i < n) out[i] = step.scale * x[i] + (float)step.shift + more;
+        }""",
+        shapes="n -> n",
+        threads="n",
+    )
+    record = np.dtype([("scale", "f4"), ("shift", "f8")], align=True)
+    step = np.array((2.0, 0.5), record)
+
+    def dynamic(*arguments):
+        (report,) = rc.inspect(function, *arguments, platform=platform)
+        return report.launches[0].dynamic
+
+    assert dynamic(spec(9), step, 0.5) == ()
+    assert dynamic(spec(9), step, spec()) == ("more",)
+    held = jax.ShapeDtypeStruct((16,), np.uint8)
+    assert dynamic(spec(9), held, spec()) == ("step", "more")
+
+
+def test_a_cubin_cannot_read_scalars_from_memory():
+    text = "__global__ void k(const float* x, float a, float* y) { y[0] = a * x[0]; }"
+    target = Target("cuda", "sm_90")
+    cubin = rc.compile_nvrtc(text).function("k").image(target).data
+    module = rc.load_cubin(cubin, signature=["k(const float* x, float a, float* y)"])
+    function = rc.kernel(module, shapes="n -> n", threads="n")
+    rc.inspect(function, spec(4), 0.5, platform="cuda")
+    with pytest.raises(rc.UnsupportedError) as caught:
+        rc.inspect(function, spec(4), spec(), platform="cuda")
+    assert str(caught.value) == (
+        "k: scalar 'a' is traced, but this kernel cannot read it from memory: a cubin "
+        "is machine code, which is not rewritten. Make it a static Python number "
+        "(static_argnums), or declare it `const T*` and read it in the kernel."
+    )

@@ -89,6 +89,40 @@ def test_export_into_a_process_that_never_saw_the_kernel(device, tmp_path):
     np.testing.assert_array_equal(got, 2 * (5 * x + 1))
 
 
+def test_export_of_a_batch_of_scalars_under_grad(device, tmp_path):
+    scale = rc.kernel(
+        """
+__global__ void scale(const float* x, double a, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = (float)a * x[i];
+}""",
+        shapes="n -> n",
+        threads="n",
+    )
+    f = jax.custom_vjp(scale)
+    f.defvjp(
+        lambda x, a: (scale(x, a), (x, a)),
+        lambda saved, g: (scale(g, saved[1]), jnp.vdot(saved[0], g).astype("f8")),
+    )
+
+    def loss(x):
+        def step(total, a):
+            return total + (jax.vmap(f, (None, 0))(x, a * scales) ** 2).sum(), None
+
+        return jax.lax.scan(step, jnp.float32(0), jnp.float64([1, 3]))[0]
+
+    with jax.enable_x64(True):
+        scales = jnp.float64([0.5, 2, -1])
+        exported = jax.export.export(
+            jax.jit(jax.grad(loss)),
+            platforms=["cuda" if device.platform == "gpu" else "cpu"],
+            disabled_checks=rc.export_safety_checks(),
+        )(jax.ShapeDtypeStruct((70,), jnp.float32))
+    x = np.arange(70, dtype=np.float32)
+    got = call_elsewhere(exported, x, tmp_path, device.platform)
+    np.testing.assert_allclose(got, 2 * x * (0.25 + 4 + 1) * (1 + 9), rtol=1e-6)
+
+
 CACHED = '''
 import sys
 
@@ -100,11 +134,11 @@ hits = []
 jax.monitoring.register_event_listener(
     lambda name, **_: hits.append(name) if name.endswith("/cache_hits") else None
 )
-twice = rc.kernel(
+scale = rc.kernel(
     """
-extern "C" __global__ void twice(const float* x, float* out, int n) {
+extern "C" __global__ void scale(const float* x, float a, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = 2 * x[i];
+  if (i < n) out[i] = a * x[i];
 }""",
     shapes="n -> n",
     threads="n",
@@ -112,7 +146,7 @@ extern "C" __global__ void twice(const float* x, float* out, int n) {
 )
 x = np.arange(70, dtype=np.float32)
 x = jax.device_put(x, jax.devices(sys.argv[1])[0])
-assert np.array_equal(jax.jit(lambda x: twice(x) + 1)(x), 2 * x + 1)
+assert np.array_equal(jax.jit(lambda x: scale(x, x[2]) + 1)(x), 2 * x + 1)
 print(len(hits), rc.cache_stats().compiles)
 '''
 
