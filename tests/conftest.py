@@ -26,6 +26,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, _folders))
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
+jax.config.update("jax_traceback_filtering", "off")  # whole messages, and all frames
 jax.config.update("jax_num_cpu_devices", 2)  # several devices, also in CI
 
 

@@ -3,25 +3,77 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import functools
+import os
 import types
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import jax
 from jax._src.core import trace_state_clean
 
 ShapedArray = jax.core.ShapedArray
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _exclude_own_frames() -> None:
+    """Lets JAX take the line of the user's code for the place of a call."""
+    folder = str(Path(__file__).parents[1]) + os.sep
+    try:
+        from jax._src import source_info_util, traceback_util
+
+        for module in (source_info_util, traceback_util):
+            module.register_exclusion(folder)
+    except (ImportError, AttributeError):  # then places and tracebacks are longer
+        pass
+
+
+_exclude_own_frames()
+
+
+def hide_frames(function: Function) -> Function:
+    """Cuts this package's and JAX's frames out of tracebacks that leave a function.
+
+    As JAX does for its own functions, so that `JAX_TRACEBACK_FILTERING` rules both.
+    """
+    try:
+        from jax._src.traceback_util import api_boundary
+    except ImportError:
+        return function
+    hidden: Function = api_boundary(function)
+    return hidden
+
 
 def make_primitive(name: str) -> Any:
-    """Returns a new primitive with several results."""
+    """Returns a new primitive with several results.
+
+    Its `named(other)` is the same one with another name, for jaxprs, HLO, profiles and
+    errors: the two are equal, so that rules for the first serve the second. Ask with
+    `==` what an equation has.
+    """
     # Not at the top: jax.extend brings Pallas along, which costs a third of the time
     # that importing this package may take.
     from jax.extend.core import Primitive
 
-    primitive = Primitive(name)
-    primitive.multiple_results = True
-    return primitive
+    class Named(Primitive):  # type: ignore[misc]
+        multiple_results = True
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Named)
+
+        def __hash__(self) -> int:
+            return hash(Named)
+
+        @functools.lru_cache(maxsize=1024)  # noqa: B019 (the primitive lives for ever)
+        def named(self, other: str) -> Named:
+            renamed = copy.copy(self)
+            renamed.name = other
+            return renamed
+
+    return Named(name)
 
 
 def eager_modes() -> bool:

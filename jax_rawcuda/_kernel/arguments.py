@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import keyword
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -112,18 +114,69 @@ def call_signature(roles: Roles) -> inspect.Signature:
     pass on the default of a parameter that has one.
     """
     passed = [p.name for p in roles.parameters if p.name not in roles.outputs]
+    spelled = spell_in_python([*passed, *sorted(roles.keywords)])
     kind = inspect.Parameter
     parameters = [
-        kind(name, kind.POSITIONAL_OR_KEYWORD)
+        kind(spelled[name], kind.POSITIONAL_OR_KEYWORD)
         for name in passed
         if name not in roles.dimensions
     ]
-    by_keyword = [kind(name, kind.KEYWORD_ONLY) for name in sorted(roles.keywords)]
+    by_keyword = [
+        kind(spelled[name], kind.KEYWORD_ONLY) for name in sorted(roles.keywords)
+    ]
     if len(parameters) == len(passed):
         return inspect.Signature([*parameters, *by_keyword])
-    parameters.append(kind("dimensions", kind.VAR_POSITIONAL))
-    parameters += [*by_keyword, kind("named", kind.VAR_KEYWORD)]
-    return inspect.Signature(parameters)
+    return _open_signature(parameters, by_keyword, ("dimensions", "named"))
+
+
+def unknown_signature(keywords: Collection[str]) -> inspect.Signature:
+    """Spells a call whose parameters are not known before there is one.
+
+    Args:
+      keywords: Names of dimensions that may have to be given.
+    """
+    kind = inspect.Parameter
+    spelled = spell_in_python(sorted(keywords))
+    by_keyword = [kind(name, kind.KEYWORD_ONLY) for name in spelled.values()]
+    return _open_signature([], by_keyword, ("args", "keywords"))
+
+
+def _open_signature(
+    parameters: Sequence[inspect.Parameter],
+    by_keyword: Sequence[inspect.Parameter],
+    more: tuple[str, str],
+) -> inspect.Signature:
+    """Spells parameters, and any more by position and by name."""
+    taken = {p.name for p in (*parameters, *by_keyword)}
+    args, named = (_free(name, taken) for name in more)
+    kind = inspect.Parameter
+    return inspect.Signature(
+        [
+            *parameters,
+            kind(args, kind.VAR_POSITIONAL),
+            *by_keyword,
+            kind(named, kind.VAR_KEYWORD),
+        ]
+    )
+
+
+def spell_in_python(names: Sequence[str]) -> dict[str, str]:
+    """Returns what Python calls parameters of C: `in` and `lambda` get a `_`."""
+    taken = set(names)
+    spelled = {}
+    for name in names:
+        plain = re.sub(r"\W", "_", name)  # clang allows `$`
+        if plain != name or keyword.iskeyword(plain):
+            plain = _free(f"{plain}_", taken)
+            taken.add(plain)
+        spelled[name] = plain
+    return spelled
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
 
 
 def sort_arguments(
@@ -133,13 +186,15 @@ def sort_arguments(
 
     Positional arguments follow the parameters, without the outputs and, when they are
     left out, without the dimensions. Any of them may be given by keyword, as
-    dimensions must that are no parameters.
+    dimensions must that are no parameters; `in_` is `in`, if C calls none so.
 
     Raises:
       SignatureError: An argument is missing, unknown or one too many.
     """
     passed = [p.name for p in roles.parameters if p.name not in roles.outputs]
     choices = [*passed, *sorted(roles.keywords)]
+    in_c = {python: c for c, python in spell_in_python(choices).items()}
+    keywords = {in_c.get(name, name): value for name, value in keywords.items()}
     if unknown := [k for k in keywords if k not in choices]:
         what = "is a result" if unknown[0] in roles.outputs else "is no parameter"
         raise SignatureError(

@@ -12,8 +12,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._base.compat import is_eager, is_tracer
-from .._base.errors import SignatureError, UnsupportedError, ValidationError
+from .._base.by_name import ByName, calling_module
+from .._base.compat import hide_frames, is_eager, is_tracer
+from .._base.errors import (
+    RawCudaError,
+    SignatureError,
+    UnsupportedError,
+    ValidationError,
+)
 from .._module.load import compile_nvrtc
 from .._module.module import Function, Module
 from .._plan.report import PlanReport
@@ -32,17 +38,29 @@ from .._types.shapes import Solution
 from .._types.signature import Parameter
 from .._xla.inspect import inspect
 from .abstract import abstract
-from .arguments import Roles, call_signature, roles_of, sort_arguments
+from .arguments import (
+    Roles,
+    call_signature,
+    roles_of,
+    sort_arguments,
+    unknown_signature,
+)
 from .call_key import call_key
 from .changing import ChangingScalars, fill_slots
 from .contract import CallArguments, Contract
 from .extents import Axes, given_extent
 from .template import Template, instance, is_function
-from .template_roles import check_declared, declared_roles, declared_shape
+from .template_roles import (
+    check_declared,
+    declared_roles,
+    declared_shape,
+    is_certain,
+)
 
 _MAX_RECORDINGS = 256  # kinds of calls that one kernel remembers
 
 
+@hide_frames
 def kernel(
     source: str | os.PathLike[str] | Module | Function,
     name: str | None = None,
@@ -136,7 +154,7 @@ def _names(owner: str, in_out: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-class Kernel:
+class Kernel(ByName):
     """A kernel with its contract. Made by `rc.kernel`.
 
     Attributes:
@@ -158,7 +176,9 @@ class Kernel:
         self._in_out = in_out
         # A template has no signature before its arguments are known.
         self._function = None if template is not None else module.function(name)
-        self.name = name
+        self.name = self.__name__ = self.__qualname__ = name
+        self.__module__ = calling_module()
+        self.__doc__ = f"The CUDA kernel {name} as a function of arrays."
         # Whether no function of the user's decides what is recorded.
         self._is_declarative = not is_function(template) and contract.is_declarative
         self._changing = ChangingScalars(name)
@@ -175,10 +195,17 @@ class Kernel:
     @property
     def __signature__(self) -> Signature:
         """What a call takes, for `help` and for `jax.jit(donate_argnames=...)`."""
-        if self._function is None:
-            raise AttributeError("a template's parameters depend on the call")
-        return call_signature(self._roles_of(self._function))
+        try:
+            if self._function is not None:
+                return call_signature(self._roles_of(self._function))
+            roles = self._declared_roles()
+        except RawCudaError:  # the call has the better place to raise it
+            return unknown_signature(self._contract.free)
+        if is_certain(roles):
+            return call_signature(roles)
+        return unknown_signature(self._contract.free)
 
+    @hide_frames
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Records one launch and returns its results.
 
@@ -288,6 +315,16 @@ class Kernel:
             self._roles[function] = roles
         return self._roles[function]
 
+    def _declared_roles(self) -> Roles:
+        """The roles that the text of a template tells."""
+        return self._declared or declared_roles(
+            self.name,
+            self.module.source,
+            self._in_out,
+            self._contract.dimensions,
+            self._contract.free,
+        )
+
     def _instance(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Function:
         """The function itself, or the template's instance for these arguments."""
         if self._function is not None:
@@ -295,13 +332,7 @@ class Kernel:
 
         @functools.cache
         def sizes() -> Mapping[str, int]:
-            roles = self._declared = self._declared or declared_roles(
-                self.name,
-                self.module.source,
-                self._in_out,
-                self._contract.dimensions,
-                self._contract.free,
-            )
+            roles = self._declared = self._declared_roles()
             named = sort_arguments(roles, args, keywords)
             operands = [
                 (p.name, declared_shape(self.name, p, named[p.name]))

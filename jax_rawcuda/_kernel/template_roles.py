@@ -76,6 +76,19 @@ def hidden(kernel: str) -> SignatureError:
     )
 
 
+def is_certain(roles: Roles) -> bool:
+    """Whether roles that were read off the text hold for every instance.
+
+    A type that the text does not tell may be an alias of a pointer, even of a result's.
+    One that others point to, as `T` beside `const T*`, is a value.
+    """
+    pointed_to = {p.pointee for p in roles.parameters}
+    return all(
+        p.is_pointer or p.type in pointed_to or value_type(p.type) is not None
+        for p in roles.parameters
+    )
+
+
 def declared_shape(kernel: str, parameter: Parameter, value: Any) -> tuple[int, ...]:
     """Returns the shape of what is passed for a pointer of a template.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._base.callbacks import ask
 from .._base.checked_mode import enabled, waiting
-from .._base.compat import buffer_callback, is_tracer, vary_results
+from .._base.compat import buffer_callback, hide_frames, is_tracer, vary_results
 from .._base.errors import SessionError, SignatureError, ValidationError, counted
 from .._session.function import Body, SessionFunction
 from .._session.refs import Ref
@@ -41,6 +41,7 @@ def live_op(
     vmap_method: str | None = None,
     has_side_effect: bool = False,
 ) -> Callable[[Body], LiveOp]: ...
+@hide_frames
 def live_op(
     function: Body | None = None,
     *,
@@ -119,6 +120,7 @@ class LiveOp(SessionFunction):
     def __repr__(self) -> str:
         return f"<live op {self.name}{self._parameters()}>"
 
+    @hide_frames
     def __call__(self, *args: Any, **static: Any) -> Any:
         """Runs the op, now or as part of the program being traced."""
         leaves, tree, names = self._flatten(args, static)

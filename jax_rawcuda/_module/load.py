@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .._base.cache import fingerprint
+from .._base.compat import hide_frames
 from .._base.errors import ValidationError
 from .._compile.program import Program
 from .._source.declarations import find_kernels
@@ -50,6 +51,7 @@ def source_module(
     return Module(SourceCode(program), digest, options, text)
 
 
+@hide_frames
 def compile_nvrtc(
     source: str | os.PathLike[str],
     options: NvrtcOptions | None = None,
@@ -77,6 +79,7 @@ def compile_nvrtc(
     return module
 
 
+@hide_frames
 def load_ptx(
     ptx: str | bytes | os.PathLike[str],
     *,
@@ -105,6 +108,7 @@ def load_ptx(
     return Module(code, _image_digest("ptx", text.encode(), signature))
 
 
+@hide_frames
 def load_cubin(
     cubin: bytes | os.PathLike[str],
     *,

@@ -9,6 +9,7 @@ from typing import Any, Concatenate
 
 import jax
 
+from .._base.by_name import ByName
 from .._base.errors import SignatureError
 from .refs import Ref
 from .session import Session
@@ -16,7 +17,7 @@ from .session import Session
 Body = Callable[Concatenate[Session, ...], Any]
 
 
-class SessionFunction:
+class SessionFunction(ByName):
     """What `rc.op` and `rc.live_op` make of a function.
 
     Attributes:
@@ -27,6 +28,7 @@ class SessionFunction:
         _check_body(function, name)
         functools.update_wrapper(self, function)
         self.name = name or str(getattr(function, "__name__", "op"))
+        self.__name__ = self.name
         self._function = function
         # JAX counts arguments by it; the wrapped function's would count the session.
         self.__signature__ = self._parameters()

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._base.compat import hide_frames
 from .._plan.report import PlanReport
 from .._types.arrays import check_dtype
 from .._xla.inspect import inspect
@@ -26,6 +27,7 @@ from .vmap_rule import VmapRule, call_with_rule, check_rule
 def op(function: Body, *, name: str | None = None) -> Op: ...
 @overload
 def op(function: None = None, *, name: str | None = None) -> Callable[[Body], Op]: ...
+@hide_frames
 def op(
     function: Body | None = None, *, name: str | None = None
 ) -> Op | Callable[[Body], Op]:
@@ -64,6 +66,7 @@ class Op(SessionFunction):
 
     _rule: VmapRule | None = None
 
+    @hide_frames
     def __call__(self, *args: Any, **static: Any) -> Any:
         """Records the op and returns its results."""
         if self._rule is None or any(isinstance(x, Ref) for x in jax.tree.leaves(args)):

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from .._base.compat import hide_frames
 from .._base.errors import ValidationError
 from .._plan.plan import Plan
 from .._plan.report import PlanReport, report
@@ -15,6 +16,7 @@ from .._plan.schedule import schedule
 from .padding import padded
 
 
+@hide_frames
 def inspect(
     function: Callable[..., Any],
     *args: Any,
@@ -74,7 +76,7 @@ def _is_traced(leaf: Any) -> bool:
 
 def _plans(jaxpr: Any, primitive: Any) -> Iterator[Plan]:
     for equation in jaxpr.eqns:
-        if equation.primitive is primitive:
+        if equation.primitive == primitive:
             yield equation.params["plan"]
         for value in equation.params.values():
             for inner in value if isinstance(value, tuple | list) else (value,):
