@@ -24,6 +24,9 @@ extern "C" __global__ void count(const float* x, float least, int* found, int n)
   for (int i = 0; i < n; i++) all += x[i] >= least;
   found[0] = all;
 }
+extern "C" __global__ void set_if(const float* x, float* held) {
+  if (x[0] > 0.0f) held[1] = x[0];
+}
 struct Step { double shift; float scale; bool on; };
 extern "C" __global__ void make_step(const float* x, Step* step) {
   *step = {x[0], x[1], true};
@@ -302,3 +305,22 @@ def test_beside_what_the_launch_writes(x, begin):
     text = "the primitive was bound" if apart else "which the same launch may write"
     with pytest.raises(error, match=text):
         f(x)
+
+
+def test_a_scalar_that_the_kernel_before_did_not_write(x):
+    @rc.op
+    def f(s, x):
+        held = s.alloc_bytes(8)
+        s.launch(function("set_if"), ONE, x, held)
+        return scaled(s, x, held[4:])
+
+    positive = np.abs(x) + 1
+    with rc.checking():
+        np.testing.assert_array_equal(f(positive), positive[0] * positive)
+        text = (
+            r"scale: check failed: scalar 'a' is read from 'workspace0' \(8 bytes\) at "
+            r"byte offset 4, where nothing has been written\. Write it in every case "
+            r"before this launch\."
+        )
+        with pytest.raises(rc.CheckError, match=text):
+            jax.block_until_ready(f(-positive))

@@ -143,6 +143,30 @@ std::unique_ptr<LaunchChecks> CheckedBuffers::Launch(
                                         TheHeap(), now_);
 }
 
+Status CheckedBuffers::CheckScalars(const FunctionInfo& function,
+                                    const ::jax_rawcuda::Launch& launch) const {
+  for (size_t k = 0; k < launch.arguments.size(); ++k) {
+    const Argument& argument = launch.arguments[k];
+    if (argument.kind != ArgumentTag::kDynamic) continue;
+    const size_t index = Index(argument.place);
+    if (spans_[index].initialized) continue;
+    const ParameterInfo& parameter = function.parameters[k];
+    const uint64_t begin = argument.place.offset;
+    bool written = false;
+    for (uint64_t byte = 0; byte < parameter.size && !written; ++byte) {
+      written = shadows_[index]->WrittenByte(begin + byte);
+    }
+    if (written) continue;
+    const BufferLabel& label = Label(index);
+    return Internal(function.display_name + ": " + kCheckFailed + "scalar '" +
+                    parameter.name + "' is read from '" + label.name + "' (" +
+                    label.type + ") at byte offset " + std::to_string(begin) +
+                    ", where nothing has been written. Write it in every case before " +
+                    "this launch.");
+  }
+  return Status();
+}
+
 Status CheckedBuffers::MarkFilled(const BufferRef& ref, uint64_t bytes) {
   Shadow& shadow = *shadows_[Index(ref)];
   if (!shadow.Prepare(ref.offset, bytes)) {

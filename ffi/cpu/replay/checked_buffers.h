@@ -38,6 +38,11 @@ class CheckedBuffers {
                                        const FunctionInfo& function,
                                        const ::jax_rawcuda::Launch& launch);
 
+  // An error if a scalar is read from memory of which nothing has been written. Single
+  // bytes may be missing: structs have padding.
+  Status CheckScalars(const FunctionInfo& function,
+                      const ::jax_rawcuda::Launch& launch) const;
+
   Status MarkFilled(const BufferRef& ref, uint64_t bytes);
   Status MarkCopied(const Copy& copy);
 

@@ -123,6 +123,8 @@ class Replay {
                                   stride, together};
       std::unique_ptr<LaunchChecks> checks;
       if (checked_) {
+        RETURN_IF_ERROR(
+            checked_->CheckScalars(plan_.functions[launch.function], launch));
         checks = checked_->Launch(kernel, plan_.functions[launch.function], launch);
       }
       RETURN_IF_ERROR(LaunchGrid(kernel, parameters, config, pool_, checks.get()));
