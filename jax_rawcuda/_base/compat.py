@@ -183,6 +183,12 @@ def is_eager() -> bool:
     return bool(trace_state_clean())
 
 
+def transfers_freely() -> bool:
+    """Whether NumPy arrays may go to a device without being asked for."""
+    guard = jax.config.jax_transfer_guard_host_to_device
+    return guard not in ("disallow", "disallow_explicit")
+
+
 def vary_results(results: Sequence[Any], operands: Sequence[Any]) -> list[Any]:
     """Marks results of a call that JAX knows nothing of as varying as its operands.
 

@@ -25,11 +25,8 @@ def call_key(args: Sequence[Any], keywords: Mapping[str, Any]) -> Hashable | Non
       keywords: Of the call.
 
     Returns:
-      None where an argument has no such key: a reference, a NumPy array, a list; or an
-      array by keyword, whose place among the operands is not known here.
+      None where an argument has no such key: a reference, a NumPy array, a list.
     """
-    if any(isinstance(value, jax.Array) for value in keywords.values()):
-        return None
     parts: list[Hashable] = [x64_enabled(), enabled(), *keywords]
     for value in (*args, *keywords.values()):
         if isinstance(value, jax.Array):

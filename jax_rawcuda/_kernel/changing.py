@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.compat import is_eager
+from .._base.compat import is_eager, transfers_freely
 from .._base.errors import RawCudaError, UnsupportedError
 from .._session.refs import DeviceBytes, Ref
 from .._types.scalars import KernelArg, pack_scalar
@@ -144,8 +144,12 @@ class ChangingScalars:
 
 
 def _stands_alone(given: Iterable[Any]) -> bool:
-    """Whether a call runs at once, in no trace and no op: those fix its numbers."""
-    return is_eager() and not any(isinstance(x, Ref) for x in given)
+    """Whether a call runs at once, in no trace and no op: those fix its numbers.
+
+    And whether its numbers may go to the device as an array.
+    """
+    refs = any(isinstance(x, Ref) for x in given)
+    return is_eager() and not refs and transfers_freely()
 
 
 def fill_slots(

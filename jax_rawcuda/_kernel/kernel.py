@@ -272,7 +272,8 @@ class Kernel(ByName):
           *held: Nothing, or uint8[bytes].
         """
         key = call_key(positional, by_name) if self._is_declarative else None
-        arrays = [*(x for x in args if isinstance(x, jax.Array)), *held]
+        given = (*args, *keywords.values())
+        arrays = [*(x for x in given if isinstance(x, jax.Array)), *held]
         if key is not None and (known := self._recordings.get(key)):
             return run(known, arrays)
         function = self._instance(args, keywords)
@@ -291,12 +292,13 @@ class Kernel(ByName):
                 call |= fill_slots(roles, named, refs[-1])
             return self._record(session, function, roles, call)
 
-        given = [*(named[name] for name in operands), *held]
+        passed = [*(named[name] for name in operands), *held]
         names = [*operands, *("scalars" for _ in held)]
         if key is None:
-            return record(self.name, body, given, names=names)
-        recording, added = trace(self.name, body, given, names=names)
-        if [*map(id, added)] == [*map(id, arrays)]:  # the next call has them, too
+            return record(self.name, body, passed, names=names)
+        recording, added = trace(self.name, body, passed, names=names)
+        # Whether the next call has all that it runs on, in this order.
+        if [*map(id, added)] == [*map(id, arrays)]:
             if len(self._recordings) >= _MAX_RECORDINGS:
                 self._recordings.clear()
             self._recordings[key] = recording

@@ -31,12 +31,10 @@ class Recording:
 
     def unpack(self, results: Sequence[Any], operands: Sequence[Any]) -> Any:
         """Builds what the op returns; an operand returned unchanged is passed on."""
-        return self.tree.unflatten(
-            results[x.index]
-            if x.space is Space.RESULT
-            else jnp.asarray(operands[x.index])
-            for x in self.leaves
-        )
+        spaces = {Space.RESULT: results, Space.OPERAND: operands}
+        found = [spaces[x.space][x.index] for x in self.leaves]
+        arrays = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in found]
+        return self.tree.unflatten(arrays)
 
 
 def finish(session: Recorder, returned: Any) -> Recording:

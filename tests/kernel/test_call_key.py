@@ -65,6 +65,23 @@ def test_every_other_call_is_recorded(launches, pair):
     assert len(launches) == 4
 
 
+@pytest.mark.parametrize("order", ["ax", "xa"])
+def test_arrays_by_keyword(launches, order):
+    kernel = rc.kernel(
+        """__global__ void k(float a, const float* x, float* out, int n) {
+          int i = blockIdx.x * blockDim.x + threadIdx.x;
+          if (i < n) out[i] = a * x[i];
+        }""",
+        shapes="n -> n",
+        threads="n",
+    )
+    for i in range(3):
+        arrays = {"a": jnp.float32(i + 0.5), "x": jnp.asarray(X + i)}
+        got = kernel(**{name: arrays[name] for name in order})
+        np.testing.assert_array_equal(got, np.float32(i + 0.5) * (X + i))
+    assert len(launches) == (1 if order == "ax" else 3)  # where the order is another
+
+
 def test_a_function_of_the_users_is_asked_every_time(launches):
     blocks = [32, 64]
     kernel = scale(

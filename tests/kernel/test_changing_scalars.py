@@ -169,6 +169,20 @@ def test_what_is_traced_stays_static(launches):
     assert [launch["a"] for launch in launches] == ["scalar"] * 6
 
 
+def test_where_arrays_may_not_be_sent_numbers_stay_static(launches):
+    kernel, x = make(), jnp.asarray(X)
+    with jax.transfer_guard("disallow"):
+        for i in range(4):
+            kernel(i + 0.5, x, 0.25, 1)
+    for i in range(3):
+        kernel(i + 5.5, x, 0.25, 1)
+    assert [launch["a"] for launch in launches[:6]] == ["scalar"] * 6
+    assert launches[6]["a"] == "dynamic"
+    with jax.transfer_guard("disallow"):
+        same(kernel(9.5, x, 0.25, 1), affine(9.5, 0.25))
+    assert launches[7]["a"] == "scalar"
+
+
 def test_launches_of_an_op_stay_static(launches):
     kernel = make()
 
