@@ -80,7 +80,6 @@ class ChangingScalars:
             seen.add(data)
             if len(seen) > _STATIC_VALUES:
                 self._names |= {name}
-                del self._values[name]
         self._roles = roles
         self._layouts.clear()
         return self._names != before
@@ -97,9 +96,10 @@ class ChangingScalars:
         if not self._names or not _stands_alone((*args, *keywords.values())):
             return None
         layout = len(args), *keywords
-        if layout not in self._layouts:
-            self._layouts[layout] = self._lay_out(len(args), keywords)
-        places, nbytes = self._layouts[layout]
+        known = self._layouts.get(layout)  # another thread may clear them
+        if known is None:
+            known = self._layouts[layout] = self._lay_out(len(args), keywords)
+        places, nbytes = known
         positional, named, data = [*args], {**keywords}, bytearray(nbytes)
         moved = False
         for place in places:
