@@ -14,6 +14,7 @@ from .._session.refs import BufferKind, Output, Ref, TensorMut, TensorRef, buffe
 from .._session.scope import close_session
 from .buffers import address_of
 from .device import CudaDevice, HostDevice, LiveDevice
+from .outputs import with_outputs
 from .session import LiveSession, open_live_session
 
 # Name, text and value: `4`, `4.0` and `True` are equal, but different arguments.
@@ -30,9 +31,9 @@ class LiveCall:
       op_name: For messages.
       function: The user's.
       operands: Their names.
-      tree: Structure of the operands, a tuple of arguments.
+      tree: Structure of the operands: a tuple by position, a dictionary by name.
       out_tree: Structure of the outputs.
-      has_out: Whether the function takes outputs.
+      out_name: The parameter for the outputs, as `with_outputs` takes it.
       in_out: Numbers of the operands that are results too, the first ones.
       static: The static arguments.
       checked: Whether what its kernels do is to be checked, where that is possible.
@@ -43,7 +44,7 @@ class LiveCall:
     operands: tuple[str, ...]
     tree: Any
     out_tree: Any
-    has_out: bool
+    out_name: str | None
     in_out: tuple[int, ...]
     static: tuple[StaticArgument, ...]
     checked: bool
@@ -70,11 +71,11 @@ class LiveCall:
             _take(session, Output, self._output_name(i), source)
             for i, source in enumerate(out[len(self.in_out) :])
         ]
-        arguments = [*self.tree.unflatten(operands)]
-        if self.has_out:
-            arguments.append(self.out_tree.unflatten(outputs))
+        args, named = self.tree.unflatten(operands)
         static = {key: value for key, _, value in self.static}
-        returned = self.function(session, *arguments, **static)
+        written = self.out_tree.unflatten(outputs)
+        args, keywords = with_outputs(args, named | static, self.out_name, written)
+        returned = self.function(session, *args, **keywords)
         if returned is not None:
             raise SignatureError(
                 f"{self.op_name}: returned {type(returned).__name__}; a live op "

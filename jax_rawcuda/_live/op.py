@@ -14,10 +14,11 @@ from .._base.callbacks import ask
 from .._base.checked_mode import enabled, waiting
 from .._base.compat import buffer_callback, hide_frames, is_tracer, vary_results
 from .._base.errors import SessionError, SignatureError, ValidationError, counted
-from .._session.function import Body, SessionFunction
+from .._session.function import Body, SessionFunction, SortedCall
 from .._session.refs import Ref
 from .._types.arrays import check_dtype, check_operand, describe
 from .call import LiveCall, StaticArgument
+from .outputs import outputs_parameter, without_outputs
 from .transforms import check_method, transformable
 
 
@@ -58,11 +59,12 @@ def live_op(
     graph. Where no Python is needed, `rc.op` is faster, and can be exported.
 
     Args:
-      function: Takes a LiveSession, the operands as TensorRefs, and the outputs as one
-        more positional argument when `out` is given. Keyword arguments are static. It
-        writes to the outputs and returns nothing.
+      function: Takes a LiveSession (a method takes it after `self`), the operands as
+        TensorRefs, and the outputs when `out` is given: in the parameter `out`, or else
+        in the last one that must be passed. Other arguments are static, as for `rc.op`.
+        It writes to the outputs and returns nothing.
       out: The results: a pytree of `jax.ShapeDtypeStruct`s, or a function that returns
-        one, called as the op is, with abstract arrays.
+        one, called as the op is, a method's with its object, with abstract arrays.
       name: For messages and profiles; the function's own name by default.
       in_out: Arguments that are changed in place. They arrive as TensorMuts, and their
         new values are results, before those of `out`.
@@ -113,32 +115,38 @@ class LiveOp(SessionFunction):
             )
         check_method(self.name, vmap_method)
         self._out = out
+        self._out_name: str | None = None
+        if out is not None:
+            self._out_name = outputs_parameter(self._parameters)
+            self.__signature__ = without_outputs(self._parameters, self._out_name)
+            self._operands.pop(self._out_name, None)
         self._in_out = in_out
         self._vmap_method = vmap_method
         self._has_side_effect = has_side_effect
 
     def __repr__(self) -> str:
-        return f"<live op {self.name}{self._parameters()}>"
+        return f"<live op {self.name}{self.__signature__}>"
 
     @hide_frames
-    def __call__(self, *args: Any, **static: Any) -> Any:
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Runs the op, now or as part of the program being traced."""
-        leaves, tree, names = self._flatten(args, static)
-        arrays = [self._operand(n, x) for n, x in zip(names, leaves, strict=True)]
+        given = self._sort(args, keywords)
+        named = zip(given.names, given.leaves, strict=True)
+        arrays = [self._operand(name, value) for name, value in named]
         types = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arrays]
-        self._check_call(args, static)
-        out = self._results(tree.unflatten(types), static)
-        shared = self._shared(tree, len(args))
+        self._check_call(given)
+        out = self._results(given, types)
+        shared = self._shared(given)
         results, out_tree = jax.tree.flatten(out)
         call = LiveCall(
             self.name,
-            self._function,
-            tuple(names),
-            tree,
+            given.function,
+            tuple(given.names),
+            given.tree,
             out_tree,
-            self._out is not None,
+            self._out_name,
             tuple(i for leaves in shared for i in jax.tree.leaves(leaves)),
-            self._hashable(static),
+            self._hashable(given.static),
             enabled(),
         )
         run = buffer_callback(
@@ -181,11 +189,14 @@ class LiveOp(SessionFunction):
         check_dtype(owner, type_.dtype)
         return array if isinstance(array, jax.Array) else jnp.asarray(array)
 
-    def _results(self, args: Sequence[Any], static: Mapping[str, Any]) -> Any:
+    def _results(self, call: SortedCall, types: Sequence[Any]) -> Any:
         out = self._out
         if callable(out):
-            names = self._argument_names(len(args))[: len(args)]
-            out = ask(self.name, "out", out, names, args, static)
+            positional, named = call.tree.unflatten(types)
+            names = ["self"] * len(call.receiver)
+            names += self._argument_names(len(positional))
+            args = (*call.receiver, *positional)
+            out = ask(self.name, "out", out, names, args, named | call.static)
         for leaf in jax.tree.leaves(out):
             if not hasattr(leaf, "shape") or not hasattr(leaf, "dtype"):
                 raise SignatureError(
@@ -195,26 +206,29 @@ class LiveOp(SessionFunction):
             check_dtype(f"{self.name}: a result", np.dtype(leaf.dtype), "Write that")
         return out
 
-    def _check_call(self, args: Sequence[Any], static: Mapping[str, Any]) -> None:
+    def _check_call(self, call: SortedCall) -> None:
         """Finds now what would fail when the program runs."""
-        outputs = () if self._out is None else (None,)
+        positional, named = call.tree.unflatten(call.leaves)
+        keywords = named | call.static
         try:
-            self._parameters().bind(*args, *outputs, **static)
+            self.__signature__.bind(*call.receiver, *positional, **keywords)
         except TypeError as error:
             with_out = "" if self._out is None else ", then the outputs"
+            operands = counted(len(positional) + len(named), "operand")
             raise SignatureError(
                 f"{self.name}: {error}. The function gets the session, "
-                f"{counted(len(args), 'operand')}{with_out}."
+                f"{operands}{with_out}."
             ) from None
 
-    def _shared(self, tree: Any, count: int) -> list[Any]:
+    def _shared(self, call: SortedCall) -> list[Any]:
         """The arguments of `in_out`, with the numbers of the operands as leaves."""
-        numbered = tree.unflatten(range(tree.num_leaves))
-        names = self._argument_names(count)[:count]
+        positional, named = call.tree.unflatten(range(call.tree.num_leaves))
+        names = self._argument_names(len(positional))
+        operands = dict(zip(names, positional, strict=True)) | named
         for name in self._in_out:
-            if name not in names:
+            if name not in operands:
                 raise ValidationError(
                     f"{self.name}: in_out names '{name}'; the operands are "
-                    f"{', '.join(names) or 'none'}."
+                    f"{', '.join(operands) or 'none'}."
                 )
-        return [numbered[names.index(name)] for name in self._in_out]
+        return [operands[name] for name in self._in_out]

@@ -34,9 +34,10 @@ def op(
     """Makes a function that records a session callable like any `jnp` function.
 
     Args:
-      function: Its first parameter is the Session. Further positional arguments are
-        arrays or pytrees of arrays, and arrive as TensorRefs; keyword arguments are
-        static and arrive as they are. It returns a pytree of outputs.
+      function: Its first parameter is the Session; a method's is `self`, and its
+        second is the Session. Further positional arguments are arrays or pytrees of
+        arrays, and arrive as TensorRefs; they may be passed by name. Other keyword
+        arguments are static and arrive as they are. It returns a pytree of outputs.
       name: For messages and profiles; the function's own name by default.
 
     Called with references inside of another op, it records into that op's session.
@@ -53,33 +54,33 @@ def op(
 class Op(SessionFunction):
     """A recorded function. Made by `rc.op`."""
 
-    def inspect(self, *args: Any, **static: Any) -> PlanReport:
+    def inspect(self, *args: Any, **keywords: Any) -> PlanReport:
         """Says which way each launch would take, without running anything.
 
         Under a transformation such as `vmap`, ask `rc.inspect(jax.vmap(op), ...)`.
 
         Args:
           *args: As for a call, or `jax.ShapeDtypeStruct`s.
-          **static: As for a call.
+          **keywords: As for a call.
         """
-        return inspect(self, *args, **static)[0]
+        return inspect(self, *args, **keywords)[0]
 
     _rule: VmapRule | None = None
 
     @hide_frames
-    def __call__(self, *args: Any, **static: Any) -> Any:
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Records the op and returns its results."""
-        if self._rule is None or any(isinstance(x, Ref) for x in jax.tree.leaves(args)):
-            return self._record(*args, **static)
-        return call_with_rule(self._record, self._rule, args, static)
+        if self._rule is None or _in_session((args, keywords)):
+            return self._record(*args, **keywords)
+        return call_with_rule(self._record, self._rule, args, keywords)
 
     def def_vmap(self, rule: VmapRule) -> VmapRule:
         """Makes `vmap` call a rule, for an op that batches itself.
 
         Args:
-          rule: `(axis_size, in_batched, *args, **static) -> (results, out_batched)`, as
-            for `jax.custom_batching.custom_vmap`: `in_batched` and `out_batched` have
-            the structure of the arguments and results; batch axes come first.
+          rule: `(axis_size, in_batched, *args, **keywords) -> (results, out_batched)`,
+            as for `jax.custom_batching.custom_vmap`: `in_batched` and `out_batched`
+            have the structure of the arguments and results; batch axes come first.
 
         Returns:
           The rule, so that this is a decorator.
@@ -90,13 +91,18 @@ class Op(SessionFunction):
         self._rule = check_rule(self.name, rule)
         return rule
 
-    def _record(self, *args: Any, **static: Any) -> Any:
-        leaves, tree, names = self._flatten(args, static)
+    def _record(self, *args: Any, **keywords: Any) -> Any:
+        call = self._sort(args, keywords)
 
         def body(session: Session, *refs: Any) -> Any:
-            return self._function(session, *tree.unflatten(refs), **static)
+            positional, named = call.tree.unflatten(refs)
+            return call.function(session, *positional, **named, **call.static)
 
-        return record(self.name, body, leaves, names=names)
+        return record(self.name, body, call.leaves, names=call.names)
+
+
+def _in_session(arguments: Any) -> bool:
+    return any(isinstance(leaf, Ref) for leaf in jax.tree.leaves(arguments))
 
 
 def record(

@@ -95,9 +95,9 @@ def x():
 
 def call(body, *operands):
     """Calls `body(s, *refs)` as XLA does on a GPU."""
-    tree = jax.tree.structure(tuple(operands))
+    tree = jax.tree.structure((tuple(operands), {}))
     names = tuple(f"x{i}" for i in range(len(operands)))
-    run = LiveCall("f", body, names, tree, jax.tree.structure(()), False, (), (), False)
+    run = LiveCall("f", body, names, tree, jax.tree.structure(()), None, (), (), False)
     run(SimpleNamespace(stream=STREAM), (), *operands)
 
 

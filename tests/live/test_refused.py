@@ -72,10 +72,10 @@ CALLS = [
     ),
     Row(
         "an array by keyword",
-        lambda: live(out=OUT)(x=jnp.asarray(X)),
+        lambda: rc.live_op(with_k, out=lambda x, **_: x)(X, k=jnp.asarray(X)),
         SignatureError,
-        "f: keyword argument 'x' holds an array, but keywords are static. Pass "
-        "arrays by position.",
+        "with_k: keyword argument 'k' holds an array, but what can only be passed by "
+        "keyword is static. Let the function take it by position.",
     ),
     Row(
         "a list by keyword",

@@ -412,8 +412,22 @@ COMMANDS = [
         "array among static arguments",
         lambda: rc.op(stray, name="f")(X, eps=jnp.ones(3)),
         SignatureError,
-        "f: keyword argument 'eps' holds an array, but keywords are static. Pass "
-        "arrays by position.",
+        "f: keyword argument 'eps' holds an array, but what can only be passed by "
+        "keyword is static. Let the function take it by position.",
+    ),
+    Row(
+        "method without a session",
+        lambda: rc.op(lambda self: None, name="f"),  # noqa: ARG005
+        SignatureError,
+        "f: a method's second parameter is the session, such as `def f(self, s, x): "
+        "...`.",
+    ),
+    Row(
+        "method without an object",
+        lambda: rc.op(lambda self, s: None, name="f")(),  # noqa: ARG005
+        SignatureError,
+        "f: it is a method, and is called without its object. Call it as "
+        "object.<lambda>(...).",
     ),
 ]
 
