@@ -169,8 +169,8 @@ def _way(plan: Plan, launch: Launch, batch: Batch, platform: str) -> Way:
         names = [function.signature.parameters[i].name for i in dynamic]
         listed = ", ".join(f"'{name}'" for name in names)
         raise UnsupportedError(
-            f"{function.name}: scalar {listed} is traced, but this kernel cannot read "
-            f"it from memory: {found.reason} Make it a static Python number "
+            f"{function.name}: scalar {listed} is an array, but this kernel cannot "
+            f"read it from memory: {found.reason} Make it a static Python number "
             "(static_argnums), or declare it `const T*` and read it in the kernel."
         )
     return dataclasses.replace(plain, adaptation=wanted, image=found, reason=reason)

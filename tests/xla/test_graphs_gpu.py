@@ -34,10 +34,12 @@ PROGRAM = """
         config = rc.LaunchConfig.flat(x.size, 256)
         s.launch(scale.module.function("scale"), config, x, out, 2.0, x.size)
 
+    two = jnp.float32(2)
     calls = {
         "one_kernel": lambda x: scale(x, 2.0),
         "many_commands": commands,
         "mapped": jax.vmap(lambda x: scale(x, 2.0)),
+        "scalar_in_memory": lambda x: scale(x, two),
         "waiting": lambda x: commands(x, wait=True),
         "at_run_time": live,
     }
@@ -55,6 +57,7 @@ RECORDED = {
     "one_kernel": True,
     "many_commands": True,
     "mapped": True,
+    "scalar_in_memory": True,
     "waiting": False,
     "at_run_time": False,
 }

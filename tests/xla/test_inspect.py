@@ -142,7 +142,7 @@ def test_a_cubin_cannot_read_scalars_from_memory():
     with pytest.raises(rc.UnsupportedError) as caught:
         rc.inspect(function, spec(4), spec(), platform="cuda")
     assert str(caught.value) == (
-        "k: scalar 'a' is traced, but this kernel cannot read it from memory: a cubin "
-        "is machine code, which is not rewritten. Make it a static Python number "
+        "k: scalar 'a' is an array, but this kernel cannot read it from memory: a "
+        "cubin is machine code, which is not rewritten. Make it a static Python number "
         "(static_argnums), or declare it `const T*` and read it in the kernel."
     )
