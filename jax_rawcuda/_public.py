@@ -36,6 +36,8 @@ from ._module.module import GlobalVariable as GlobalVariable
 from ._module.module import Module as Module
 from ._plan.report import LaunchReport as LaunchReport
 from ._plan.report import PlanReport as PlanReport
+from ._session.linear import Linear as Linear
+from ._session.linear import linear as linear
 from ._session.op import Op as Op
 from ._session.op import op as op
 from ._session.refs import DeviceBytes as DeviceBytes

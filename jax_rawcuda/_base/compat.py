@@ -7,7 +7,7 @@ import copy
 import functools
 import os
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -115,9 +115,9 @@ def let_checkify_see(primitive: Any, name_of: Callable[..., str]) -> None:
     checkify.error_checks[primitive] = check
 
 
-def _varying(avals: Sequence[Any]) -> frozenset[Any]:
-    """Manual mesh axes over which any of the arrays varies."""
-    axes = (a.manual_axis_type.varying for a in avals)
+def varying_axes(types: Iterable[Any]) -> frozenset[Any]:
+    """Manual mesh axes over which arrays of any of these types (avals) vary."""
+    axes = (t.manual_axis_type.varying for t in types)
     return frozenset().union(*axes)
 
 
@@ -132,7 +132,7 @@ def result_aval(shape: tuple[int, ...], dtype: Any, operands: Sequence[Any]) -> 
     if not mesh.empty:
         spec = jax.sharding.PartitionSpec(*[None] * len(shape))
         extra["sharding"] = jax.sharding.NamedSharding(mesh, spec)
-    varying = _varying(operands)
+    varying = varying_axes(operands)
     if varying:
         extra["manual_axis_type"] = jax.sharding.ManualAxisType(varying=varying)
     return ShapedArray(shape, dtype, **extra)
@@ -143,14 +143,21 @@ def vary_alike(operands: Sequence[Any]) -> list[Any]:
 
     The transpose of the cast is the psum that gradients of replicated operands need.
     """
-    types = [jax.typeof(x) for x in operands]
-    varying = _varying(types)
-    if not varying:
-        return list(operands)
-    missing = [tuple(varying - t.manual_axis_type.varying) for t in types]
+    return vary_over(varying_axes(map(jax.typeof, operands)), operands)
+
+
+def vary_over(axes: frozenset[Any], arrays: Sequence[Any]) -> list[Any]:
+    """Casts arrays so that each varies over the manual mesh axes `axes`, at least.
+
+    Of the result of a call that JAX knows nothing of, `shard_map(check_vma=True)` would
+    think that it is replicated.
+    """
+    if not axes:
+        return list(arrays)
+    missing = [tuple(axes - jax.typeof(x).manual_axis_type.varying) for x in arrays]
     return [
-        jax.lax.pcast(x, axes, to="varying") if axes else x
-        for x, axes in zip(operands, missing, strict=True)
+        jax.lax.pcast(x, lacking, to="varying") if lacking else x
+        for x, lacking in zip(arrays, missing, strict=True)
     ]
 
 
@@ -189,15 +196,19 @@ def transfers_freely() -> bool:
     return guard not in ("disallow", "disallow_explicit")
 
 
-def vary_results(results: Sequence[Any], operands: Sequence[Any]) -> list[Any]:
-    """Marks results of a call that JAX knows nothing of as varying as its operands.
+def zero_tangents(primals: Sequence[Any]) -> list[Any]:
+    """Returns JAX's sign for "no derivative", one per array: of integers the only one.
 
-    Without it, `shard_map(check_vma=True)` would take them for replicated.
+    Only rules of primitives may return it.
     """
-    axes = tuple(_varying([jax.typeof(x) for x in operands]))
-    if not axes:
-        return list(results)
-    return [jax.lax.pcast(x, axes, to="varying") for x in results]
+    from jax.interpreters import ad
+
+    return [ad.Zero(jax.typeof(x).to_tangent_aval()) for x in primals]
+
+
+def says_no_forward_mode(error: TypeError) -> bool:
+    """Whether JAX refuses forward mode of a custom_vjp; it says not of which."""
+    return "forward-mode autodiff (jvp) to a custom_vjp" in str(error)
 
 
 def buffer_callback(

@@ -31,8 +31,19 @@ def counted(number: int, noun: str) -> str:
 def no_derivative(op_name: str) -> UnsupportedError:
     """Makes the error of an op that is differentiated without a rule."""
     return UnsupportedError(
-        f"{op_name} has no differentiation rule. Wrap it with jax.custom_vjp or "
-        "jax.custom_jvp."
+        f"{op_name} has no differentiation rule. Give it one, with its defvjp(fwd, "
+        "bwd) or defjvp(rule), or pass what needs no derivative through "
+        "jax.lax.stop_gradient."
+    )
+
+
+def no_transpose(op_name: str) -> UnsupportedError:
+    """Makes the error of an op that stands where only linear ones can stand."""
+    return UnsupportedError(
+        f"{op_name} has no transpose, which reverse mode needs of what a jvp rule does "
+        "to tangents, and jax.linear_transpose of all. If it is linear, call "
+        f"rc.linear({op_name}, transpose=...) there; if not, give what is "
+        "differentiated a rule for reverse mode, with defvjp(fwd, bwd)."
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import jax
 
 from .._base.errors import SignatureError, counted
+from .._session.calls import Call
 from .._session.refs import Ref
 from .._types.arrays import describe, is_array
 from .._types.dtypes import value_type
@@ -225,6 +226,26 @@ def _positional(roles: Roles, keywords: Collection[str]) -> tuple[list[str], lis
     taken = roles.outputs.union(keywords)
     every = [p.name for p in roles.parameters if p.name not in taken]
     return [name for name in every if name not in roles.dimensions], every
+
+
+def arrange_call(roles: Roles, named: Mapping[str, Any]) -> Call:
+    """Brings named arguments into the order of the parameters.
+
+    Dimensions that only some of are given stay keywords, as those must that are no
+    parameters.
+    """
+    given = [p.name for p in roles.parameters if p.name in named]
+    if not roles.dimensions <= named.keys():
+        given = [name for name in given if name not in roles.dimensions]
+    arrays = {p.name for p in roles.arrays(named)}
+    return Call(
+        roles.kernel,
+        tuple(given),
+        tuple(named[name] for name in given),
+        tuple(i for i, name in enumerate(given) if name in arrays),
+        0,
+        {name: value for name, value in named.items() if name not in given},
+    )
 
 
 def _wrong_count(roles: Roles, keywords: Collection[str], given: int) -> str:

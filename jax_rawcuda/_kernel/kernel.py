@@ -24,6 +24,8 @@ from .._module.load import compile_nvrtc
 from .._module.module import Function, Module
 from .._plan.report import PlanReport
 from .._session.binding import operand_shape
+from .._session.calls import Call
+from .._session.derivatives import Differentiable
 from .._session.op import record, run, trace
 from .._session.recording import Recording
 from .._session.refs import DeviceBytes, Ref
@@ -40,6 +42,7 @@ from .._xla.inspect import inspect
 from .abstract import abstract
 from .arguments import (
     Roles,
+    arrange_call,
     call_signature,
     roles_of,
     sort_arguments,
@@ -154,7 +157,7 @@ def _names(owner: str, in_out: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-class Kernel(ByName):
+class Kernel(Differentiable, ByName):
     """A kernel with its contract. Made by `rc.kernel`.
 
     Attributes:
@@ -211,12 +214,15 @@ class Kernel(ByName):
 
         Operands and scalars, without the results, by position or by name.
         """
+        return self._apply(args, keywords)
+
+    def _primal(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         leaves = (*args, *keywords.values())
         # What runs at once is under no vmap.
         if self._rule is None or is_eager() or any(isinstance(x, Ref) for x in leaves):
             return self._call(args, keywords)
         return call_with_rule(
-            lambda *a, **k: self._call(a, k), self._rule, args, keywords
+            self.name, lambda *a, **k: self._call(a, k), self._rule, args, keywords
         )
 
     def inspect(self, *args: Any, **keywords: Any) -> PlanReport:
@@ -303,6 +309,10 @@ class Kernel(ByName):
                 self._recordings.clear()
             self._recordings[key] = recording
         return run(recording, added)
+
+    def _arrange(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Call:
+        roles = self._roles_of(self._instance(args, keywords))
+        return arrange_call(roles, sort_arguments(roles, args, keywords))
 
     def _roles_of(self, function: Function) -> Roles:
         if function not in self._roles:

@@ -12,7 +12,13 @@ import numpy as np
 
 from .._base.callbacks import ask
 from .._base.checked_mode import enabled, waiting
-from .._base.compat import buffer_callback, hide_frames, is_tracer, vary_results
+from .._base.compat import (
+    buffer_callback,
+    hide_frames,
+    is_tracer,
+    vary_over,
+    varying_axes,
+)
 from .._base.errors import SessionError, SignatureError, ValidationError, counted
 from .._session.function import Body, SessionFunction, SortedCall
 from .._session.refs import Ref
@@ -130,6 +136,9 @@ class LiveOp(SessionFunction):
     @hide_frames
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Runs the op, now or as part of the program being traced."""
+        return self._apply(args, keywords)
+
+    def _primal(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         given = self._sort(args, keywords)
         named = zip(given.names, given.leaves, strict=True)
         arrays = [self._operand(name, value) for name, value in named]
@@ -160,7 +169,8 @@ class LiveOp(SessionFunction):
             run = transformable(self.name, run, call.in_out, self._vmap_method)
         if call.checked:
             run = waiting(run)
-        values = iter(vary_results(run(*arrays), arrays))
+        axes = varying_axes(map(jax.typeof, arrays))
+        values = iter(vary_over(axes, run(*arrays)))
         returned = [jax.tree.map(lambda _: next(values), x) for x in shared]
         if self._out is not None:
             returned.append(out_tree.unflatten(values))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from .._base.errors import UnsupportedError, ValidationError, no_derivative
+from .._base.errors import UnsupportedError, ValidationError
 
 METHODS = (
     "sequential",
@@ -34,7 +34,7 @@ def transformable(
     written: Sequence[int],
     method: str | None,
 ) -> Callable[..., Sequence[Any]]:
-    """Gives `run`, a callback of JAX's, a rule for vmap, and an error for derivatives.
+    """Gives `run`, a callback of JAX's, a rule for vmap, and errors for derivatives.
 
     Args:
       op_name: For messages.
@@ -43,14 +43,13 @@ def transformable(
         per element, whether it has the axis or not.
       method: How JAX calls `run` on more than one element; None is an error.
     """
-
-    def derivative(_primals: Any, _tangents: Any) -> NoReturn:
-        raise no_derivative(op_name)
+    # Not on import: primitives need jax.extend, which is slow to load.
+    from .._xla.opaque import call_opaque
 
     mapped = _mappable(op_name, run, written, method)
-    rule: Any = jax.custom_jvp(lambda *arrays: mapped(*arrays))
-    rule.defjvp(derivative)
-    return rule  # type: ignore[no-any-return]
+    return lambda *arrays: call_opaque(
+        op_name, lambda _, operands: mapped(*operands), (), arrays
+    )
 
 
 def _mappable(

@@ -14,6 +14,8 @@ import numpy as np
 
 from .._base.by_name import ByName
 from .._base.errors import SignatureError
+from .calls import Call
+from .derivatives import Differentiable
 from .refs import Ref
 from .session import Session
 
@@ -43,7 +45,7 @@ class SortedCall:
     static: dict[str, Any]
 
 
-class SessionFunction(ByName):
+class SessionFunction(Differentiable, ByName):
     """What `rc.op` and `rc.live_op` make of a function.
 
     In a class it is a method if its first parameter is called `self` or `cls`: the
@@ -115,6 +117,24 @@ class SessionFunction(ByName):
             names.append(f"{name}{jax.tree_util.keystr(tuple(inner))}")
         leaves = [leaf for _, leaf in paths]
         return SortedCall(function, receiver, leaves, tree, names, static)
+
+    def _arrange(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Call:
+        given = self._sort(args, keywords)
+        positional, named = given.tree.unflatten(given.leaves)
+        named = {key: named[key] for key in self._operands if key in named}
+        names = [*self._argument_names(len(positional)), *named]
+        if given.receiver:
+            names.insert(0, next(iter(self._parameters.parameters)))
+        every = (*given.receiver, *positional, *named.values())
+        operands = range(len(given.receiver), len(every))
+        return Call(
+            self.name,
+            tuple(names),
+            every,
+            tuple(operands),
+            len(named),
+            given.static,
+        )
 
     def _bind(self, args: Sequence[Any]) -> tuple[Body, tuple[Any, ...], Sequence[Any]]:
         """Takes the object of a method from the arguments."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast, overload
 
 import jax
@@ -70,9 +70,12 @@ class Op(SessionFunction):
     @hide_frames
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Records the op and returns its results."""
+        return self._apply(args, keywords)
+
+    def _primal(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         if self._rule is None or _in_session((args, keywords)):
             return self._record(*args, **keywords)
-        return call_with_rule(self._record, self._rule, args, keywords)
+        return call_with_rule(self.name, self._record, self._rule, args, keywords)
 
     def def_vmap(self, rule: VmapRule) -> VmapRule:
         """Makes `vmap` call a rule, for an op that batches itself.

@@ -24,6 +24,7 @@ def check_rule(name: str, rule: Any) -> VmapRule:
 
 
 def call_with_rule(
+    name: str,
     call: Callable[..., Any],
     rule: VmapRule,
     args: Sequence[Any],
@@ -32,6 +33,7 @@ def call_with_rule(
     """Calls a function so that `vmap` asks a rule instead of looking into it.
 
     Args:
+      name: For messages.
       call: Of the arguments.
       rule: `(axis_size, in_batched, *args, **keywords) -> (results, out_batched)`, as
         for `jax.custom_batching.custom_vmap`. What is no array is never batched, and
@@ -39,6 +41,9 @@ def call_with_rule(
       args: Positional arguments of the call.
       keywords: Its keywords.
     """
+    # Not on import: primitives need jax.extend, which is slow to load.
+    from .._xla.opaque import call_opaque
+
     leaves, tree = jax.tree.flatten((tuple(args), dict(keywords)))
     places = [i for i, leaf in enumerate(leaves) if _is_array(leaf)]
 
@@ -59,7 +64,17 @@ def call_with_rule(
 
     batchable = jax.custom_batching.custom_vmap(run)
     batchable.def_vmap(batch)
-    return batchable(*(leaves[place] for place in places))
+    structure: Any = None  # of the results, once they are known
+
+    def function(_: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
+        nonlocal structure
+        results: list[Any]
+        results, structure = jax.tree.flatten(batchable(*arrays))
+        return results
+
+    # Where derivatives are taken, JAX would not say of which function.
+    results = call_opaque(name, function, (), [leaves[place] for place in places])
+    return structure.unflatten(results)
 
 
 def _is_array(leaf: Any) -> bool:

@@ -19,8 +19,9 @@ from .._base.compat import (
     plain_jit,
     result_aval,
     vary_alike,
+    zero_tangents,
 )
-from .._base.errors import no_derivative
+from .._base.errors import no_derivative, no_transpose
 from .._plan.plan import Plan
 from .lowering import lower, lower_cpu
 
@@ -96,9 +97,19 @@ mlir.register_lowering(
 )
 
 
-def _no_derivative(_primals: Any, _tangents: Any, *, plan: Plan) -> NoReturn:
-    raise no_derivative(plan.op_name)
+def _jvp(
+    primals: Sequence[Any], _tangents: Sequence[Any], *, plan: Plan
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    if any(jnp.issubdtype(t.dtype, jnp.inexact) for t in plan.results):
+        raise no_derivative(plan.op_name)
+    results = session_p.bind(*primals, plan=plan)
+    return results, zero_tangents(results)
 
 
-ad.primitive_jvps[session_p] = _no_derivative
+def _transpose(_cotangents: Any, *_operands: Any, plan: Plan) -> NoReturn:
+    raise no_transpose(plan.op_name)
+
+
+ad.primitive_jvps[session_p] = _jvp
+ad.primitive_transposes[session_p] = _transpose
 let_checkify_see(session_p, lambda *, plan: str(plan.op_name))

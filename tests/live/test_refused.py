@@ -101,7 +101,8 @@ CALLS = [
         "a derivative",
         lambda: jax.grad(lambda x: live(out=OUT)(x).sum())(X),
         UnsupportedError,
-        "f has no differentiation rule. Wrap it with jax.custom_vjp or jax.custom_jvp.",
+        "f has no differentiation rule. Give it one, with its defvjp(fwd, bwd) or "
+        "defjvp(rule), or pass what needs no derivative through jax.lax.stop_gradient.",
     ),
     Row(
         "a reference of a recorded session",
