@@ -104,6 +104,20 @@ ffi::Error TooSmall(const Plan& plan, const char* what, size_t index, uint64_t g
                                      std::to_string(expected) + ".");
 }
 
+ffi::DataType ElementType(ffi::AnyBuffer operand) { return operand.element_type(); }
+
+ffi::DataType ElementType(ffi::Result<ffi::AnyBuffer> result) {
+  return result->element_type();
+}
+
+// Whether there is one buffer more than the plan has, for XLA's order of side effects.
+template <typename Buffers>
+bool StartsWithToken(const Buffers& buffers, size_t expected) {
+  if (buffers.size() != expected + 1) return false;
+  const auto first = buffers.template get<ffi::AnyBuffer>(0);
+  return first.has_value() && ElementType(*first) == ffi::DataType::TOKEN;
+}
+
 // Calls `take(data, bytes)` for each operand, then for each result, after checking
 // them.
 template <typename Take>
@@ -111,14 +125,17 @@ ffi::Error ForEachBuffer(const Plan& plan, const ffi::RemainingArgs& operands,
                          const ffi::RemainingRets& results, const Take& take) {
   const size_t n_operands = plan.operand_extents.size();
   const size_t n_results = plan.result_extents.size();
-  if (operands.size() != n_operands) {
+  const size_t first_operand = StartsWithToken(operands, n_operands) ? 1 : 0;
+  const size_t first_result = StartsWithToken(results, n_results) ? 1 : 0;
+  if (operands.size() != first_operand + n_operands) {
     return WrongCount(plan, "operands", operands.size(), n_operands);
   }
-  if (results.size() != n_results) {
+  if (results.size() != first_result + n_results) {
     return WrongCount(plan, "results", results.size(), n_results);
   }
   for (size_t i = 0; i < n_operands; ++i) {
-    const ffi::ErrorOr<ffi::AnyBuffer> buffer = operands.get<ffi::AnyBuffer>(i);
+    const ffi::ErrorOr<ffi::AnyBuffer> buffer =
+        operands.get<ffi::AnyBuffer>(first_operand + i);
     if (buffer.has_error()) return buffer.error();
     const size_t bytes = buffer->size_bytes();
     if (bytes < plan.operand_extents[i]) {
@@ -127,7 +144,8 @@ ffi::Error ForEachBuffer(const Plan& plan, const ffi::RemainingArgs& operands,
     take(buffer->untyped_data(), bytes);
   }
   for (size_t i = 0; i < n_results; ++i) {
-    ffi::ErrorOr<ffi::Result<ffi::AnyBuffer>> buffer = results.get<ffi::AnyBuffer>(i);
+    ffi::ErrorOr<ffi::Result<ffi::AnyBuffer>> buffer =
+        results.get<ffi::AnyBuffer>(first_result + i);
     if (buffer.has_error()) return buffer.error();
     const size_t bytes = (*buffer)->size_bytes();
     const auto address = reinterpret_cast<uintptr_t>((*buffer)->untyped_data());

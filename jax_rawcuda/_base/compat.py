@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import math
 import os
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -74,6 +75,48 @@ def make_primitive(name: str) -> Any:
             return renamed
 
     return Named(name)
+
+
+def keep_in_order(effect: type) -> None:
+    """Lets programs have a kind of effect, which JAX then keeps in order.
+
+    On several devices each keeps its own order.
+    """
+    from jax._src import effects
+
+    for allowed in (
+        effects.lowerable_effects,
+        effects.ordered_effects,
+        effects.shardable_ordered_effects,
+        effects.control_flow_allowed_effects,
+        effects.custom_derivatives_allowed_effects,
+        effects.remat_allowed_effects,
+        effects.partial_eval_kept_effects,
+    ):
+        allowed.add_type(effect)
+
+
+def abstract_token() -> Any:
+    """The abstract value of XLA's tokens."""
+    from jax._src.core import abstract_token  # jax.ffi has it from 0.11 on
+
+    return abstract_token
+
+
+def devices_in_view(ctx: Any) -> int:
+    """How many devices a part of a program is spread over, as it is written.
+
+    Args:
+      ctx: Of a lowering rule.
+
+    Returns:
+      1 on one device, and in a `shard_map` over all axes of the mesh.
+    """
+    context = ctx.module_context.axis_context
+    if (mesh := getattr(context, "mesh", None)) is None:
+        return int(getattr(context, "num_devices", None) or 1)
+    others = set(mesh.shape) - context.manual_axes
+    return math.prod(mesh.shape[axis] for axis in others)
 
 
 def eager_modes() -> bool:

@@ -78,6 +78,7 @@ def kernel(
     in_out: str | Sequence[str] = (),
     fill: Any = None,
     options: NvrtcOptions | None = None,
+    has_side_effect: bool = False,
 ) -> Kernel:
     """Makes a CUDA kernel callable like any `jnp` function.
 
@@ -113,6 +114,9 @@ def kernel(
       fill: A number that every allocated result holds before the launch, or a mapping
         from results' names to numbers; undefined without it.
       options: Compiler options, when `source` is text.
+      has_side_effect: Whether it does something that no result shows, such as `printf`:
+        then it runs even if nobody needs its results, it may have none, equal calls are
+        several, and all such calls of a program run in the order it is written in.
 
     Callables receive the call's arguments in the order of the parameters: arrays as
     `jax.ShapeDtypeStruct`, numbers as they are, without those that are filled in; and
@@ -135,6 +139,8 @@ def kernel(
     else:
         module = compile_nvrtc(source, options, name=name)
     name = name or module.only_kernel_name()
+    if has_side_effect and shapes is None and out is None:
+        out = ()  # it may have no results
     contract = Contract(
         name,
         shapes=shapes,
@@ -145,7 +151,8 @@ def kernel(
         shared_mem_bytes=shared_mem_bytes,
         fill=fill,
     )
-    return Kernel(module, name, contract, template, _names(name, in_out))
+    written = _names(name, in_out)
+    return Kernel(module, name, contract, template, written, has_side_effect)
 
 
 def _names(owner: str, in_out: Any) -> tuple[str, ...]:
@@ -172,11 +179,13 @@ class Kernel(Differentiable, ByName):
         contract: Contract,
         template: Template | None,
         in_out: tuple[str, ...],
+        has_side_effect: bool,
     ) -> None:
         self.module = module
         self._contract = contract
         self._template = template
         self._in_out = in_out
+        self._has_side_effect = has_side_effect
         # A template has no signature before its arguments are known.
         self._function = None if template is not None else module.function(name)
         self.name = self.__name__ = self.__qualname__ = name
@@ -386,6 +395,7 @@ class Kernel(Differentiable, ByName):
         roles: Roles,
         named: dict[str, Any],
     ) -> Any:
+        session.has_side_effect |= self._has_side_effect
         contract = self._contract
         operands = [
             (p.name, operand_shape(self.name, p, named[p.name])) for p in roles.operands

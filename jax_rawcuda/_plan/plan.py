@@ -41,6 +41,8 @@ class Plan:
       commands: In the order of execution.
       batch_axes: Outermost first.
       labels: Names of the buffers if what the kernels do is to be checked, else None.
+      has_side_effect: Whether it has to run even if nobody needs its results, as often
+        as the program says, and in its place.
     """
 
     op_name: str
@@ -52,6 +54,7 @@ class Plan:
     aliases: tuple[tuple[int, int], ...] = ()
     batch_axes: tuple[BatchAxis, ...] = ()
     labels: Labels | None = None
+    has_side_effect: bool = False
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -65,6 +68,7 @@ class Plan:
             self.aliases,
             self.batch_axes,
             self.labels,
+            self.has_side_effect,
         )
         # JAX hashes a primitive's parameters many times while it traces.
         object.__setattr__(self, "_hash", hash(values))

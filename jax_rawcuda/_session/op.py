@@ -24,12 +24,19 @@ from .vmap_rule import VmapRule, call_with_rule, check_rule
 
 
 @overload
-def op(function: Body, *, name: str | None = None) -> Op: ...
+def op(
+    function: Body, *, name: str | None = None, has_side_effect: bool = False
+) -> Op: ...
 @overload
-def op(function: None = None, *, name: str | None = None) -> Callable[[Body], Op]: ...
+def op(
+    function: None = None, *, name: str | None = None, has_side_effect: bool = False
+) -> Callable[[Body], Op]: ...
 @hide_frames
 def op(
-    function: Body | None = None, *, name: str | None = None
+    function: Body | None = None,
+    *,
+    name: str | None = None,
+    has_side_effect: bool = False,
 ) -> Op | Callable[[Body], Op]:
     """Makes a function that records a session callable like any `jnp` function.
 
@@ -39,6 +46,9 @@ def op(
         arrays, and arrive as TensorRefs; they may be passed by name. Other keyword
         arguments are static and arrive as they are. It returns a pytree of outputs.
       name: For messages and profiles; the function's own name by default.
+      has_side_effect: Whether it does something that no result shows: then it runs even
+        if nobody needs its results, it may have none, equal calls are several, and all
+        such calls of a program run in the order it is written in.
 
     Called with references inside of another op, it records into that op's session.
 
@@ -47,12 +57,18 @@ def op(
       SessionError: Something outlives its session.
     """
     if function is None:
-        return functools.partial(op, name=name)
-    return Op(function, name)
+        return functools.partial(op, name=name, has_side_effect=has_side_effect)
+    return Op(function, name, has_side_effect)
 
 
 class Op(SessionFunction):
     """A recorded function. Made by `rc.op`."""
+
+    _rule: VmapRule | None = None
+
+    def __init__(self, function: Body, name: str | None, has_side_effect: bool) -> None:
+        super().__init__(function, name)
+        self._has_side_effect = has_side_effect
 
     def inspect(self, *args: Any, **keywords: Any) -> PlanReport:
         """Says which way each launch would take, without running anything.
@@ -64,8 +80,6 @@ class Op(SessionFunction):
           **keywords: As for a call.
         """
         return inspect(self, *args, **keywords)[0]
-
-    _rule: VmapRule | None = None
 
     @hide_frames
     def __call__(self, *args: Any, **keywords: Any) -> Any:
@@ -98,6 +112,7 @@ class Op(SessionFunction):
         call = self._sort(args, keywords)
 
         def body(session: Session, *refs: Any) -> Any:
+            session.has_side_effect |= self._has_side_effect
             positional, named = call.tree.unflatten(refs)
             return call.function(session, *positional, **named, **call.static)
 

@@ -55,10 +55,11 @@ def finish(session: Recorder, returned: Any) -> Recording:
     visible = [b for b in buffers if b.kind is BufferKind.RESULT]
     # A shared buffer is a result even when nobody wants the new value.
     visible = list(dict.fromkeys([*visible, *map(buffer_of, in_place)]))
-    if session.commands and not buffers:
+    if session.commands and not buffers and not session.has_side_effect:
         raise ValidationError(
             f"{session.op_name}: it has no results, so XLA would never run it. Give "
-            "the kernel out= or in_out=, or return a result from the op."
+            "the kernel out= or in_out=, return a result from the op, or say "
+            "has_side_effect=True."
         )
     hidden = [b for b in session.buffers if b not in visible]
     number = {b.index: i for i, b in enumerate([*visible, *hidden])}
@@ -75,6 +76,7 @@ def finish(session: Recorder, returned: Any) -> Recording:
             if b.in_place is not None
         ),
         labels=_labels(session, [*visible, *hidden]) if enabled() else None,
+        has_side_effect=session.has_side_effect,
     )
     places = tuple(
         BufferRef(Space.RESULT, number[b.index])

@@ -13,9 +13,11 @@ class Scope:
 
     Attributes:
       op_name: For messages.
+      has_side_effect: Whether it has to run even if nobody needs its results.
     """
 
     op_name: str
+    has_side_effect: bool
     _thread: int
     _open: bool
     _maker = "op"
@@ -36,6 +38,7 @@ class Scope:
     def _enter(self, op_name: str) -> None:
         self.op_name = op_name
         self._thread = threading.get_ident()
+        self.has_side_effect = False
         self._open = True
 
 

@@ -16,7 +16,9 @@ def register() -> None:
     Raises:
       ImportError: The package was built for a newer jaxlib.
     """
+    # Exported programs name the kind of effect that they have.
     from . import registration
+    from . import side_effects as side_effects
 
     registration.register()
 

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import numpy as np
 from jax.interpreters import mlir
 
@@ -19,6 +18,7 @@ from .._plan.plan import Plan
 from .._plan.report import report
 from .._plan.schedule import Schedule, schedule
 from .padding import padded, run_padded
+from .side_effects import SideEffect, check_place, emit_call
 
 
 def lower(ctx: Any, *operands: Any, plan: Plan, platform: str) -> Sequence[Any]:
@@ -62,11 +62,18 @@ def _call(
     attributes = encode(plan, found)
     sizes = found.allocations(plan)
     hidden = [result_aval((n,), np.dtype(np.uint8), ()) for n in sizes]
-    rule = jax.ffi.ffi_lowering(
-        SYNC_TARGET if plan.synchronizes else TARGET,
-        operand_output_aliases=dict(plan.aliases) or None,
-    )
+    effect = None
+    if plan.has_side_effect:
+        check_place(ctx, plan.op_name)
+        effect = SideEffect(plan.op_name)
     # Workspaces are results that nobody uses: XLA's memory plan counts and reuses them.
-    whole = ctx.replace(avals_out=[*ctx.avals_out, *hidden])
-    results = rule(whole, *operands, **attributes)
+    results = emit_call(
+        ctx,
+        SYNC_TARGET if plan.synchronizes else TARGET,
+        operands,
+        attributes,
+        avals_out=[*ctx.avals_out, *hidden],
+        aliases=dict(plan.aliases),
+        effect=effect,
+    )
     return list(results)[: len(plan.results)]

@@ -24,6 +24,7 @@ from .._base.compat import (
 from .._base.errors import no_derivative, no_transpose
 from .._plan.plan import Plan
 from .lowering import lower, lower_cpu
+from .side_effects import SideEffect
 
 session_p = make_primitive("rawcuda_session")
 
@@ -80,15 +81,16 @@ def _check_floats(plan: Plan, result: jax.Array) -> None:
             )
 
 
-def _abstract_eval(*operands: Any, plan: Plan) -> list[Any]:
-    return [
+def _abstract_eval(*operands: Any, plan: Plan) -> tuple[list[Any], set[SideEffect]]:
+    results = [
         result_aval((*plan.batch_shape, *t.shape), t.dtype, operands)
         for t in plan.results
     ]
+    return results, {SideEffect(plan.op_name)} if plan.has_side_effect else set()
 
 
 session_p.def_impl(_impl)
-session_p.def_abstract_eval(_abstract_eval)
+session_p.def_effectful_abstract_eval(_abstract_eval)
 
 
 mlir.register_lowering(session_p, lower_cpu, platform="cpu")

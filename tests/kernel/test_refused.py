@@ -397,7 +397,7 @@ MISFITS = [
         )(X),
         ValidationError,
         "hello: it has no results, so XLA would never run it. Give the kernel out= "
-        "or in_out=, or return a result from the op.",
+        "or in_out=, return a result from the op, or say has_side_effect=True.",
     ),
     Row(
         "a block of 2048 threads",

@@ -406,7 +406,7 @@ COMMANDS = [
         command(lambda s, x: s.copy_bytes(s.alloc_output(x.shape, x.dtype), x)),
         ValidationError,
         "f: it has no results, so XLA would never run it. Give the kernel out= or "
-        "in_out=, or return a result from the op.",
+        "in_out=, return a result from the op, or say has_side_effect=True.",
     ),
     Row(
         "array among static arguments",
