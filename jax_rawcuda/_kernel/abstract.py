@@ -40,7 +40,11 @@ class AbstractScalar(jax.ShapeDtypeStruct):  # type: ignore[misc]
             self._no_value()
         return bool(super().__eq__(other))
 
-    __hash__ = jax.ShapeDtypeStruct.__hash__
+    # Nor may a look-up, or a text such as a template argument, stand for the value.
+    __hash__ = __str__ = __format__ = _no_value
+
+    def __repr__(self) -> str:
+        return f"{self._what} ({spell_array(self)}, without a value; static_argnames)"
 
 
 def abstract(owner: str, what: str, value: Any) -> Any:

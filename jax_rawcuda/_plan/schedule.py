@@ -12,7 +12,7 @@ from .._module.code import ModuleImage
 from .._module.module import Function
 from .._rewrite.adaptation import Adaptation
 from .._rewrite.image import rewritten_image
-from .._rewrite.rewriting import Refusal
+from .._rewrite.rewriting import Refusal, kept_state
 from .batch import Batch, batch_of, workspace_stride
 from .commands import DynamicArgument, Launch, PointerArgument, Space
 from .plan import Plan
@@ -23,6 +23,7 @@ _MAX_AT_ONCE = 65535
 _MAX_WORKSPACE = 256 << 20
 
 _AS_IT_IS = Adaptation()
+_CUBIN = "a cubin is machine code, which is not rewritten."
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +97,40 @@ def schedule(plan: Plan, platform: str) -> Schedule:
     """
     launches = [c for c in plan.commands if isinstance(c, Launch)]
     batch = batch_of(plan, own_workspaces=True)
+    if batch.elements > 1 and (state := _state(launches, platform)):
+        # What one element leaves in a variable, its next command has to find there.
+        return _one_by_one(plan, launches, platform, state)
     ways = [_way(plan, launch, batch, platform) for launch in launches]
     most = _most_at_once(plan, launches, ways)
-    if most < 2 or batch.elements < 2:
-        if any(way.at_once for way in ways):
-            nothing = Batch((), batch.elements)
-            reason = "more blocks along z than a grid has" if batch.elements > 1 else ""
-            ways = [
-                dataclasses.replace(
-                    _way(plan, launch, nothing, platform), reason=reason
-                )
-                for launch in launches
-            ]
+    if most > 1 and batch.elements > 1:
+        return Schedule(tuple(ways), batch, min(most, batch.elements))
+    if not any(way.at_once for way in ways):
         return Schedule(tuple(ways), batch_of(plan, own_workspaces=False), 1)
-    return Schedule(tuple(ways), batch, min(most, batch.elements))
+    reason = "more blocks along z than a grid has." if batch.elements > 1 else ""
+    return _one_by_one(plan, launches, platform, reason)
+
+
+def _one_by_one(
+    plan: Plan, launches: list[Launch], platform: str, reason: str
+) -> Schedule:
+    """One element after the other passes all commands, in the same workspaces."""
+    batch = batch_of(plan, own_workspaces=False)
+    nothing = Batch((), batch.elements)
+    ways = [_way(plan, launch, nothing, platform) for launch in launches]
+    named = (dataclasses.replace(way, reason=reason) for way in ways)
+    return Schedule(tuple(named), batch, 1)
+
+
+def _state(launches: list[Launch], platform: str) -> str:
+    """Says which variable of a module launches share, "" if they share none."""
+    for function in dict.fromkeys(launch.function for launch in launches):
+        target = default_target(platform, function.module.options)
+        ptx = function.ptx(target)
+        if ptx is None:  # nor does it tell which variables there are
+            return _CUBIN
+        if reason := kept_state(ptx, function.lowered_name(target)):
+            return reason
+    return ""
 
 
 def _most_at_once(plan: Plan, launches: list[Launch], ways: list[Way]) -> int:
@@ -214,7 +235,7 @@ def _rewritten(
 ) -> ModuleImage | Refusal:
     ptx = function.ptx(target)
     if ptx is None:
-        return Refusal("a cubin is machine code, which is not rewritten.")
+        return Refusal(_CUBIN)
     image = function.image(target)
     symbol = function.lowered_name(target)
     made = rewritten_image(ptx, symbol, adaptation, target.arch, function.flags)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 
 from .._base.demangle import demangle
@@ -70,6 +71,24 @@ def rewrite(ptx: str, entry: str, adaptation: Adaptation) -> Rewritten | Refusal
     if isinstance(outcome, _Problem):
         return Refusal(f"{outcome.text}.")
     return Rewritten(outcome)
+
+
+@functools.lru_cache(maxsize=256)
+def kept_state(ptx: str, entry: str) -> str:
+    """Says what an entry leaves to, or finds from, other launches; "" if nothing.
+
+    Args:
+      ptx: The text.
+      entry: The entry's symbol.
+    """
+    try:
+        source = read_source(ptx)
+        if entry not in source.definitions:
+            return ""
+        reason = shared_variable(source, source.reachable(entry))
+    except UNREADABLE:
+        reason = "the PTX cannot be read"
+    return f"{reason}." if reason else ""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

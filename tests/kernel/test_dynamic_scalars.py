@@ -373,6 +373,8 @@ USES = {
     "arithmetic": lambda a: 2 * a + 1,
     "comparison": lambda a: a > 1,
     "equality": lambda a: a == 1,
+    "look-up": lambda a: {2: 3}.get(a),
+    "text": lambda a: f"{a}",
 }
 
 
@@ -391,6 +393,16 @@ def test_functions_of_the_users_get_no_value(rng, use, where):
     assert re.match(f"axpy: in {where}=, called with", *caught.value.__notes__)
     with pytest.raises(rc.SignatureError, match="argument 'a' is an array"):
         jax.jit(kernel, static_argnames="n")(2.0, x, 0.5, n=N)
+
+
+def test_an_extent_that_is_an_array_is_named(rng):
+    x = jnp.asarray(rng.normal(size=N), jnp.float32)
+    launch = lambda a, *_: rc.LaunchConfig(grid=a, block=32)  # noqa: E731
+    kernel = rc.kernel(MODULE, "axpy", out=same, launch=launch)
+    with pytest.raises(rc.RawCudaError, match="grid needs Python ints") as caught:
+        kernel(jnp.float32(2), x, 0.5, N)
+    (note,) = caught.value.__notes__
+    assert "[argument 'a' (float32[], without a value; static_argnames), " in note
 
 
 def test_a_function_for_template_gets_no_value(rng):

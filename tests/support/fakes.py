@@ -34,6 +34,9 @@ class FakeFunction(Function):
         digest = hashlib.sha256(data).digest()
         return ModuleImage(data, kind, digest, ((self.name, self.name),))
 
+    def ptx(self, _target):
+        return ".version 8.0\n.target sm_90\n.address_size 64\n"
+
     def lowered_name(self, _target):
         return self.name
 

@@ -27,6 +27,9 @@ extern "C" __global__ void position(float* out) {  // of a grid with its own z
   int i = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   out[i] = 100 * blockIdx.z + 10 * blockIdx.y + blockIdx.x + 1000 * gridDim.z;
 }
+__device__ float kept;
+extern "C" __global__ void keep(const float* x) { kept = *x; }
+extern "C" __global__ void recall(float* out) { *out = kept; }
 extern "C" __global__ void beyond(const float* x, float* out, int n) {
   int i = threadIdx.x;
   out[i] = x[i] > 0.5f ? x[n + 3] : x[i];
@@ -156,6 +159,23 @@ def test_a_grid_with_its_own_z(device):
     want = (100 * z + 10 * y + x + 4000).ravel()
     got = jax.jit(jax.vmap(run))(jnp.ones(5))
     np.testing.assert_array_equal(got, np.broadcast_to(want, (5, 24)))
+
+
+def test_what_an_element_leaves_in_a_variable(device, rng):
+    """Each element passes all commands before the next."""
+
+    @rc.op
+    def run(s, x):
+        out = s.alloc_output((), x.dtype)
+        s.launch(MODULE.function("keep"), rc.LaunchConfig(1, 1), x)
+        s.launch(MODULE.function("recall"), rc.LaunchConfig(1, 1), out)
+        return out
+
+    x = rng.standard_normal(5).astype(np.float32)
+    np.testing.assert_array_equal(jax.jit(jax.vmap(run))(x), x)
+    (report,) = rc.inspect(jax.vmap(run), x, platform="cuda")
+    assert report.at_once == 1
+    assert all("kept" in launch.reason for launch in report.launches)
 
 
 def test_no_elements(device):
