@@ -22,24 +22,22 @@ from .side_effects import SideEffect, check_place, emit_call
 
 
 def lower(ctx: Any, *operands: Any, plan: Plan, platform: str) -> Sequence[Any]:
-    """Lowers a plan for a GPU."""
+    """Lowers a plan for `cuda` or `cpu`."""
     if (wider := padded(plan, platform)) is not None:
         run = functools.partial(run_padded, ctx.primitive, plan, wider)
         return mlir.lower_fun(run, multiple_results=True)(ctx, *operands)  # type: ignore[no-any-return]
     if plan.labels is not None and platform == "cuda":
         plan = guarded(plan)
-    return _call(ctx, operands, plan, schedule(plan, platform))
+    found = schedule(plan, platform)
+    if platform == "cpu":
+        _load_on_host(plan, found)
+    return _call(ctx, operands, plan, found)
 
 
-def lower_cpu(ctx: Any, *operands: Any, plan: Plan) -> Sequence[Any]:
-    """Lowers a plan for the CPU."""
+def _load_on_host(plan: Plan, found: Schedule) -> None:
+    """Reports an instruction that the CPU lacks in Python, before XLA starts."""
     from ..cpu import load_kernel
 
-    if (wider := padded(plan, "cpu")) is not None:
-        run = functools.partial(run_padded, ctx.primitive, plan, wider)
-        return mlir.lower_fun(run, multiple_results=True)(ctx, *operands)  # type: ignore[no-any-return]
-    found = schedule(plan, "cpu")
-    # An instruction that the CPU lacks is reported here, in Python, before XLA starts.
     for way in found.ways:
         image = way.image
         load_kernel(
@@ -48,7 +46,6 @@ def lower_cpu(ctx: Any, *operands: Any, plan: Plan) -> Sequence[Any]:
             dict(image.variables),
             checked=plan.labels is not None,
         )
-    return _call(ctx, operands, plan, found)
 
 
 def _call(

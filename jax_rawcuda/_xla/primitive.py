@@ -23,7 +23,7 @@ from .._base.compat import (
 )
 from .._base.errors import no_derivative, no_transpose
 from .._plan.plan import Plan
-from .lowering import lower, lower_cpu
+from .lowering import lower
 from .side_effects import SideEffect
 
 session_p = make_primitive("rawcuda_session")
@@ -93,10 +93,10 @@ session_p.def_impl(_impl)
 session_p.def_effectful_abstract_eval(_abstract_eval)
 
 
-mlir.register_lowering(session_p, lower_cpu, platform="cpu")
-mlir.register_lowering(
-    session_p, functools.partial(lower, platform="cuda"), platform="cuda"
-)
+for _platform in ("cpu", "cuda"):
+    mlir.register_lowering(
+        session_p, functools.partial(lower, platform=_platform), platform=_platform
+    )
 
 
 def _jvp(
